@@ -2,8 +2,11 @@
 
 from ipclab.report.appendix.about import sessions
 from ipclab.report.appendix.calibration import calibration
-from ipclab.report.appendix.configuration import about_configuration, judged_by_another
-from ipclab.report.appendix.environment import environment
+from ipclab.report.appendix.environment import (
+    about_configuration,
+    environment,
+    judged_by_another,
+)
 from ipclab.report.appendix.flagged import all_held, flagged, quiet
 from ipclab.report.appendix.signed import counted, recalculable, signed
 from ipclab.report.appendix.signing import control_of, is_preliminary, page_marks, title_block

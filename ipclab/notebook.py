@@ -12,14 +12,12 @@ from ipclab.errors import LabError, UsageError
 from ipclab.lab.lab import Lab
 from ipclab.marks import style
 from ipclab.marks.axes import scale
-from ipclab.marks.bars import bars, facets, leading, limit, over, spinning, values_beside
+from ipclab.marks.bars import bars, dots, facets, leading, limit, over, spinning, values_beside
 from ipclab.marks.curves import lines
 from ipclab.marks.marks import drawable
-from ipclab.marks.named_rows import dots
 from ipclab.report.appendix.about import about_run, proved
 from ipclab.report.appendix.calibration import calibration_table
-from ipclab.report.appendix.limits import about_limits, cpu_pairs, impossible
-from ipclab.report.appendix.notice import notice
+from ipclab.report.appendix.limits import about_limits, cpu_pairs, impossible, notice
 from ipclab.report.compare.machines import machines
 from ipclab.report.notebooks.quotes import keep, quoted
 from ipclab.stats.quantity import Quantity, missing, of

@@ -140,21 +140,8 @@ class Text:
             if name in ends
         }
         amounts |= {name: amount(str(figure)) for name, figure in (figures or {}).items()}
-        self.claims.append(
-            Claim(
-                name,
-                section,
-                bounds,
-                meaning,
-                here,
-                quote=quote,
-                language=self.language,
-                figures=amounts,
-                own=own,
-                fair=fair,
-                **more,
-            )
-        )
+        made = (name, section, bounds, meaning, here, quote, self.language, amounts)
+        self.claims.append(Claim(*made, **more))
 
     def derive(self, by: str, printed: Compare, computed: Compare, sense: Sense = "equal") -> None:
         """Note a derivation, told `by` a msgid."""

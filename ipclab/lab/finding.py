@@ -6,7 +6,7 @@ from typing import Any
 
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
-from ipclab.words.amounts import Amount
+from ipclab.words import amounts
 from ipclab.words.markdown import is_decided, markdown
 from ipclab.words.output import MIME, SCHEMA
 
@@ -78,7 +78,7 @@ def verdict(ratio: Quantity, same: float) -> str:
 
 def plain(quantity: Quantity) -> list[Any]:
     """Return a quantity as a finding holds it."""
-    return Amount.of(quantity).plain
+    return amounts.plain(quantity)
 
 
 def endless(values: Any) -> bool:

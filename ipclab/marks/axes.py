@@ -36,7 +36,8 @@ def scale(ax: Any, which: str, frame: pd.DataFrame, column: str, *, log: bool) -
         _logarithmic(ax, which, float(values.min()), float(values.max()))
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    unit = _unit(frame, column)
+    of_frame = str(frame.unit.iloc[0]) if "unit" in frame and len(frame) else "1"
+    unit = labels.UNITS.get(column, of_frame)
 
     def written(value: float, _: Any) -> str:
         return trimmed(words.numbers.format(Quantity(float(value), unit)))
@@ -66,25 +67,18 @@ def _logarithmic(ax: Any, which: str, low: float, high: float) -> None:
     drawn.sketch_of(ax).at_last(partial(_bound, ax, which, low, high), first=True)
 
 
-def _unit(frame: pd.DataFrame, column: str) -> str:
-    if column in labels.UNITS:
-        return str(labels.UNITS[column])
-    return str(frame.unit.iloc[0]) if "unit" in frame and len(frame) else "1"
-
-
 def _label(sketch: drawn.Drawn, frame: pd.DataFrame, column: str) -> str:
     """Return what an axis shows: of values their op, where there is one, and their metric."""
     if column != "value":
         return sketch.words.label(column)
-    ops = frame.op.unique() if "op" in frame else ()
-    metrics = frame.metric.unique() if "metric" in frame else ()
-    names = [*metrics[:1]]
-    if len(ops) == 1:
-        names = [*ops, *names]
+    ops, metrics = (
+        list(frame[name].unique()) if name in frame else [] for name in ("op", "metric")
+    )
+    names = [*(ops if len(ops) == 1 else ()), *metrics[:1]]
     said = [sketch.words.label(name) for name in names]
-    if len(said) == 1:
-        return said[0]
-    return sketch.say(N_("{what}, {metric}"), what=said[0], metric=said[1]) if said else ""
+    if len(said) > 1:
+        return sketch.say(N_("{what}, {metric}"), what=said[0], metric=said[1])
+    return "".join(said)
 
 
 def reach(ax: Any, which: str, low: float, high: float) -> tuple[float, float]:

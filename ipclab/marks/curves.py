@@ -14,7 +14,7 @@ from ipclab.marks.marks import INTERVAL, NAMELESS, drawable, groups, interval_en
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
 
-MARKER = {"markersize": 4.5, "linewidth": 1.0}
+LINE: dict[str, Any] = {"markersize": 4.5, "linewidth": 1.0}
 GREY_LOOK: dict[str, Any] = {
     "color": style.GREY,
     "linestyle": "--",
@@ -23,7 +23,6 @@ GREY_LOOK: dict[str, Any] = {
     "zorder": 1,
 }
 OTHERS = N_("others")
-End = tuple[float, float, str, str]  # of a line: x, y, its name and its colour
 BESIDE = 0.45  # room beside the first and last level of an axis of names
 
 
@@ -33,7 +32,6 @@ def lines(
     x: str,
     ax: Any,
     hue: str | None = None,
-    y: str = "value",
     log: str = "",
     ends: bool = False,
     beside: str = "",
@@ -56,23 +54,30 @@ def lines(
     sketch = drawn.sketch_of(ax)
     for level, rows in groups(frame, hue):
         place = sketch.place(hue, level)
-        part = rows.dropna(subset=[x, y]).sort_values(x, kind="stable")
-        label = label_of(ax, hue, level)
-        sketch.series.append((ax, part, part[x], part[y], label))
-        if leading is not None and level not in leading:
-            stroke = style.stroke(ax, level, place, leading)
-            ax.plot(part[x], part[y], label=sketch.say(OTHERS), **stroke)
+        part = rows.dropna(subset=[x, "value"]).sort_values(x, kind="stable")
+        if part.empty:
             continue
+        label = label_of(ax, hue, level)
+        sketch.series.append((ax, part, part[x], part.value, label))
+        stroke = style.stroke(ax, level, place, leading)
+        if leading is not None and level not in leading:
+            ax.plot(part[x], part.value, label=sketch.say(OTHERS), **stroke)
+            continue
+        colour, marker = style.look(level, place)
+        look = LINE | {"color": colour, "marker": marker, "markeredgecolor": colour}
+        look["linestyle"] = stroke["linestyle"]
         name = NAMELESS if ends or hue is None else label
-        look = _look(ax, level, place)
         if beside:
             name = beside
             look |= GREY_LOOK
-        _line(part, x, y, ax, look, name)
+        ax.plot(part[x], part.value, label=name, **look)
+        if error := interval_ends(part):
+            look = {"color": look["color"], "label": NAMELESS, **INTERVAL}
+            ax.errorbar(part[x], part.value, yerr=error, **look)
         end = part.iloc[-1]
-        line_ends.append((end[x], end[y], label, look["color"]))
+        line_ends.append((end[x], end["value"], label, look["color"]))
     scale(ax, "x", frame, x, log="x" in log)
-    scale(ax, "y", frame, y, log="y" in log)
+    scale(ax, "y", frame, "value", log="y" in log)
     # panels that share an axis have its name once
     ax.yaxis.label.set_visible(ax.yaxis.get_tick_params().get("labelleft", True))
     if x in labels.UNITS or x in labels.COUNTED:
@@ -85,23 +90,8 @@ def lines(
         sketch.at_last(partial(_name_ends, ax, line_ends))
 
 
-def _look(ax: Any, level: Any, place: int) -> dict[str, Any]:
-    colour, marker = style.look(level, place)
-    dash = style.stroke(ax, level, place)["linestyle"]
-    return {"color": colour, "marker": marker, "linestyle": dash, "markeredgecolor": colour}
-
-
-def _line(part: pd.DataFrame, x: str, y: str, ax: Any, look: dict[str, Any], label: str) -> None:
-    """Draw one line, each row of it a point, with its intervals."""
-    ax.plot(part[x], part[y], label=label, **look, **MARKER)
-    error = interval_ends(part, y)
-    if error is not None:
-        colour = look["color"]
-        ax.errorbar(part[x], part[y], yerr=error, color=colour, label=NAMELESS, **INTERVAL)
-
-
-def _name_ends(ax: Any, ends: Sequence[End]) -> None:
-    """Write names beside line ends, moved apart where they would overlap."""
+def _name_ends(ax: Any, ends: Sequence[tuple[float, float, str, str]]) -> None:
+    """Write names beside line ends (x, y, name, colour), apart where they would overlap."""
     ax.figure.draw_without_rendering()
     right = max(end[0] for end in ends)
     ordered = sorted(ends, key=lambda end: end[1])
@@ -109,16 +99,8 @@ def _name_ends(ax: Any, ends: Sequence[End]) -> None:
     heights = _apart(pixels[:, 1].tolist(), ax.figure.dpi * 9.5 / 72)
     places = ax.transData.inverted().transform(np.column_stack([pixels[:, 0], heights]))
     for (_, _, name, colour), place in zip(ordered, places, strict=True):
-        ax.annotate(
-            name,
-            place,
-            xytext=(6, 0),
-            textcoords="offset points",
-            color=colour,
-            va="center",
-            fontsize=8,
-            annotation_clip=False,
-        )
+        look = {"color": colour, "va": "center", "fontsize": 8, "annotation_clip": False}
+        ax.annotate(name, place, xytext=(6, 0), textcoords="offset points", **look)
 
 
 def _apart(places: list[float], gap: float) -> list[float]:

@@ -63,7 +63,11 @@ def sketch_of(ax: Any) -> Drawn:
     figure = ax.get_figure(root=True)
     if figure not in _DRAWN:
         words = Words(SOURCE)
-        _DRAWN[figure] = Drawn(words, _plain(words))
+
+        def say(text: str, /, **more: Any) -> str:
+            return filling.fill(text, more.__getitem__, words.numbers, markdown=False)
+
+        _DRAWN[figure] = Drawn(words, say)
     return _DRAWN[figure]
 
 
@@ -71,13 +75,6 @@ def begin(figure: Any, words: Words, say: Say, names: Mapping[Any, str]) -> Draw
     """Note whose words a new figure has, and that it will be laid out; return what is known."""
     _DRAWN[figure] = Drawn(words, say, names, later=[])
     return _DRAWN[figure]
-
-
-def _plain(words: Words) -> Say:
-    def say(text: str, /, **more: Any) -> str:
-        return filling.fill(text, more.__getitem__, words.numbers, markdown=False)
-
-    return say
 
 
 def named(names: Names) -> Mapping[Any, str]:

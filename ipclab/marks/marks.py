@@ -16,11 +16,11 @@ from ipclab.words.words import ABSENT
 INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
 NAMELESS = "_nolegend_"
 # Columns that may differ between two rows of one place.
-_BESIDE = {
-    *("limit", "over_limit", "over", "fast", "slow", "why", "busy"),
+_MEASURED = {
+    *("point", "limit", "over_limit", "over", "fast", "slow", "why", "busy"),
     *("p99", "mean", "cpu_ns", "row"),
-}
-_MEASURED = {"point", *_BESIDE, *VALUES} - {"op", "metric", "unit"}
+    *VALUES,
+} - {"op", "metric", "unit"}
 
 
 def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
@@ -41,21 +41,15 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     if len(studies | (sketch.rows.keys() - {"limits"})) > 1:
         why = f"it was given rows of {', '.join(sorted(studies | sketch.rows.keys()))}"
         raise LabError("a figure draws one study", why)
-    _check_places(frame, keys)
+    same = frame[frame.duplicated(keys, keep=False)] if keys else frame.iloc[:0]
+    if len(same):
+        where = ", ".join(f"{name}={same[name].iloc[0]}" for name in keys)
+        others = [str(name) for name in same if name not in _MEASURED.union(keys)]
+        differ = [name for name in others if same[name].nunique(dropna=False) > 1]
+        why = f"at {where} they differ in {', '.join(differ)}"
+        raise LabError(f"{len(same)} rows share a place", why, "choose one level")
     sketch.rows.update({study: sketch.rows.get(study, 0) + len(frame) for study in studies})
     return True
-
-
-def _check_places(frame: pd.DataFrame, factors: list[str]) -> None:
-    """Raise `LabError` when two rows have the same levels of the factors that are drawn."""
-    same = frame[frame.duplicated(factors, keep=False)] if factors else frame.iloc[:0]
-    if same.empty:
-        return
-    where = ", ".join(f"{name}={same[name].iloc[0]}" for name in factors)
-    others = [str(name) for name in same if name not in _MEASURED.union(factors)]
-    differ = [name for name in others if same[name].nunique(dropna=False) > 1]
-    why = f"at {where} they differ in {', '.join(differ)}"
-    raise LabError(f"{len(same)} rows share a place", why, "choose one level")
 
 
 def check_columns(frame: pd.DataFrame, *names: str) -> None:
@@ -74,9 +68,9 @@ def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFr
         yield level, frame[frame[by] == level]
 
 
-def interval_ends(part: pd.DataFrame, column: str) -> list[pd.Series] | None:
+def interval_ends(part: pd.DataFrame) -> list[pd.Series] | None:
     """Return how far intervals reach to both sides, or None; endless ones are not drawn."""
-    if column != "value" or not {"low", "high"} <= set(part):
+    if not {"low", "high"} <= set(part):
         return None
     ends = [part.value - part.low, part.high - part.value]
     return [end.astype(float).replace(np.inf, 0.0) for end in ends]

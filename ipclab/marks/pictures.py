@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -17,7 +17,6 @@ from ipclab.marks.drawn import Drawn
 from ipclab.stats.quantity import Quantity
 from ipclab.words.catalogue import N_
 
-Mark = tuple[Any, float, float, str]  # axes, x, y, and what it tells when pointed at
 NO_DATE = {"Date": None, "Creator": None}
 _TEXT = re.compile(r"<text.*?</text>", re.DOTALL)
 PNG_DPI = 150
@@ -29,22 +28,14 @@ def png(svg_text: str) -> bytes:
     return _page(svg_text, format="png", ppi=PNG_DPI)
 
 
-def pdf(svg_text: str) -> bytes:
-    """Return a drawing as a PDF page of its own size; equal drawings give equal bytes."""
-    return _page(svg_text, format="pdf", timestamp=0)
-
-
 def _page(svg_text: str, **options: Any) -> bytes:
     import typst
 
     quoted = svg_text.replace("\\", "\\\\").replace('"', '\\"')
     page = "#set page(width: auto, height: auto, margin: 0pt)"
     source = f'{page}\n#image(bytes("{quoted}"), format: "svg")'
-    return bytes(
-        typst.compile(
-            source.encode(), font_paths=print_fonts(), ignore_system_fonts=True, **options
-        )
-    )
+    fonts = {"font_paths": print_fonts(), "ignore_system_fonts": True}
+    return bytes(typst.compile(source.encode(), **fonts, **options))
 
 
 @cache
@@ -61,7 +52,7 @@ def print_fonts() -> Any:
     )
 
 
-def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
+def svg(drawn: Canvas, sketch: Drawn) -> str:
     """Return a canvas as SVG; equal drawings give equal text.
 
     Letters are drawn as shapes, so that no reader needs our fonts, and lie over them once more
@@ -89,28 +80,25 @@ def svg(drawn: Canvas, hover: Iterable[Mark] = ()) -> str:
         canvas.print_svg(text, metadata=NO_DATE)
     letters.flush()
     texts = "\n".join(_TEXT.findall(unseen.getvalue()))
-    hovered = "".join(map(_hovered, hover))
+    hovered = "".join(_hovered(sketch))
     over = f'<g fill-opacity="0">{texts}{hovered}</g>'
     return text.getvalue().removesuffix("</svg>\n") + f"{over}\n</svg>\n"
 
 
-def _told_marks(sketch: Drawn) -> Iterator[Mark]:
-    """Yield each mark of a frame with values and intervals: it tells its name and its value."""
+def _hovered(sketch: Drawn) -> Iterator[str]:
+    """Yield an unseen circle over each mark with an interval: it tells its name and its value."""
     columns = ["value", "unit", "low", "high"]
     for ax, part, xs, ys, name in sketch.series:
-        if {*columns} <= {*part}:
-            for x, y, measured in zip(xs, ys, part[columns].itertuples(index=False), strict=True):
-                if pd.notna([x, y, *measured]).all():
-                    value = sketch.words.numbers.format(Quantity(*measured), "interval")
-                    yield ax, x, y, sketch.say(N_("{word}: {value}"), word=name, value=value)
-
-
-def _hovered(mark: Mark) -> str:
-    """Return an unseen circle over a mark (axes, x, y, words) that tells its words."""
-    ax, x, y, words = mark
-    right, up = ax.transData.transform((x, y)) * DPI / ax.figure.dpi
-    down = ax.figure.get_figheight() * DPI - up
-    return f'<circle cx="{right:.1f}" cy="{down:.1f}" r="6"><title>{escape(words)}</title></circle>'
+        if not {*columns} <= {*part}:
+            continue
+        for x, y, measured in zip(xs, ys, part[columns].itertuples(index=False), strict=True):
+            if pd.isna([x, y, *measured]).any():
+                continue
+            value = sketch.words.numbers.format(Quantity(*measured), "interval")
+            words = escape(sketch.say(N_("{word}: {value}"), word=name, value=value))
+            right, up = ax.transData.transform((x, y)) * DPI / ax.figure.dpi
+            down = ax.figure.get_figheight() * DPI - up
+            yield f'<circle cx="{right:.1f}" cy="{down:.1f}" r="6"><title>{words}</title></circle>'
 
 
 def _fit_legend(canvas: Any) -> None:
@@ -126,7 +114,11 @@ def _fit_legend(canvas: Any) -> None:
 
 
 def pictures(canvas: Any, sketch: Drawn) -> dict[str, bytes]:
-    """Return the forms of a drawn canvas by suffix: svg, png and pdf."""
+    """Return the forms of a drawn canvas by suffix: svg, png, and pdf of its own size."""
     _fit_legend(canvas)
-    drawing = svg(canvas, _told_marks(sketch))
-    return {"svg": drawing.encode(), "png": png(drawing), "pdf": pdf(drawing)}
+    drawing = svg(canvas, sketch)
+    return {
+        "svg": drawing.encode(),
+        "png": png(drawing),
+        "pdf": _page(drawing, format="pdf", timestamp=0),
+    }

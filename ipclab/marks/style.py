@@ -19,7 +19,7 @@ from ipclab.words.catalogue import LANGUAGES
 # Okabe and Ito's palette, which colour-blind readers can tell apart; grey for what is not measured
 # here.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, RED, PINK = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+BLUE, RED, PINK = "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#888888"
 PALE = "#BBBBBB"  # what is not named in a figure
 GAMMA_FROM = 0.04045
@@ -72,7 +72,8 @@ def know(mechanisms: Mapping[str, Mechanism]) -> None:
 
 def look(level: object, place: int) -> tuple[str, str]:
     """Return a mechanism's colour and marker, or those of a factor's `place`-th level."""
-    return _own_look(level) or SERIES[place % len(SERIES)]
+    colour, marker = LOOKS.get(str(level)) or SERIES[place % len(SERIES)]
+    return colour, marker
 
 
 def stroke(
@@ -87,14 +88,14 @@ def stroke(
     colour, marker = look(level, place)
     taken = drawn.sketch_of(ax).strokes
     if level not in taken:
-        again = 0 if _own_look(level) else place // len(SERIES)
+        again = 0 if str(level) in LOOKS else place // len(SERIES)
         first = (DASHES.index(DASH_OF.get(marker, "-")) + again) % len(DASHES)
         dashes = [*DASHES[first:], *DASHES[:first]]
-        alike = [
+        alike = {
             dash
             for other_colour, other_marker, dash in taken.values()
             if other_marker == marker and near(other_colour, colour)
-        ]
+        }
         free = [dash for dash in dashes if dash not in alike]
         taken[level] = colour, marker, (free or dashes)[0]
     return {"color": colour, "linestyle": taken[level][2], "linewidth": 1.0}
@@ -113,8 +114,3 @@ def lightness(colour: Any) -> float:
 def near(one: Any, other: Any) -> bool:
     """Tell whether two colours cannot be told apart in grey."""
     return abs(lightness(one) - lightness(other)) < APART
-
-
-def _own_look(level: object) -> tuple[str, str] | None:
-    own = LOOKS.get(str(level))
-    return own and (own[0], own[1])

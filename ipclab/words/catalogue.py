@@ -2,14 +2,17 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Self
 
+from ipclab.errors import LabError
 from ipclab.paths import table_beside
 from ipclab.plugins import chosen
-from ipclab.words.pofiles import words_of
+from ipclab.words.ours import LOCALE
 
 SOURCE = "en"
+PACKAGE = "ipclab"  # the catalogue of the package; the others are of notebooks
 LANGUAGES = table_beside(__file__, "languages.toml")
 _VALUES = re.compile(r"(?:\{[^{}]*\}|[^\w{}])+")
 
@@ -28,7 +31,7 @@ class Catalogue:
 
     @classmethod
     def load(cls, lang: str, locale: Path | None = None) -> Self:
-        """Return the words of `lang`; English needs no catalogue.
+        """Return the words of `lang`, those of notebooks before the package's; English has none.
 
         Raises `UsageError` for an unknown language, `LabError` for catalogues that are absent or no
         .po files.
@@ -36,7 +39,17 @@ class Catalogue:
         if lang == SOURCE:
             return cls(lang)
         chosen("language", lang, LANGUAGES)
-        return cls(lang, words_of(lang, locale))
+        folder = catalogue_path(lang, locale or LOCALE).parent
+        files = sorted(
+            folder.glob("*.po"), key=lambda file: (not file.stem.startswith(PACKAGE), file.stem)
+        )
+        if not files:
+            fix = "run python -m ipclab.report.pages.words update"
+            raise LabError(f"no {lang} catalogue", f"{folder} has none", fix)
+        words: dict[str, str] = {}
+        for file in files:
+            words |= _read(file, file.stat().st_mtime_ns)
+        return cls(lang, words)
 
     def translate(self, msgid: str) -> str:
         """Return the translation of `msgid`, or `msgid` itself where there is none.
@@ -45,7 +58,24 @@ class Catalogue:
         """
         said = self.words.get(msgid) or msgid
         if said == msgid and _VALUES.fullmatch(msgid):
-            punctuation = LANGUAGES[self.lang].get("punctuation", {})
-            for mark, other in punctuation.items():
+            for mark, other in LANGUAGES[self.lang].get("punctuation", {}).items():
                 said = said.replace(mark, other)
         return said
+
+
+def catalogue_path(lang: str, locale: Path, domain: str = PACKAGE) -> Path:
+    """Return where the .po file of `lang` for the package, or a notebook `domain`, lies."""
+    return locale / lang / "LC_MESSAGES" / f"{domain}.po"
+
+
+@cache
+def _read(path: Path, _mtime_ns: int) -> dict[str, str]:
+    from babel.messages.pofile import PoFileError, read_po
+
+    try:
+        with path.open("rb") as file:
+            catalog = read_po(file, abort_invalid=True)
+    except (PoFileError, ValueError) as error:
+        raise LabError(f"cannot read {path}", str(error), "fix the .po file") from error
+    final = [message for message in catalog if message.id and message.string and not message.fuzzy]
+    return {str(message.id): str(message.string) for message in final}

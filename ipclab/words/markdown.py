@@ -10,12 +10,13 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.words import output, phrases
-from ipclab.words.amounts import Amount, number
+from ipclab.words.amounts import number, read
 from ipclab.words.sentences import SENTENCES, listed, sentence, subject, text
 from ipclab.words.words import Words
 
 UNDECIDED = ("open", "few", "state", "limit", "missing")
 MOST_NAMED = 3  # findings that are open for one reason
+_words = cache(Words.load)
 
 
 def markdown(made: Mapping[str, Any], lang: str) -> str:
@@ -32,11 +33,6 @@ def markdown(made: Mapping[str, Any], lang: str) -> str:
 def is_decided(finding: Mapping[str, Any]) -> bool:
     """Tell whether the judge decided a finding."""
     return finding["verdict"] not in UNDECIDED
-
-
-@cache
-def _words(lang: str) -> Words:
-    return Words.load(lang)
 
 
 def _findings(data: Mapping[str, Any], words: Words) -> str:
@@ -56,13 +52,12 @@ def _text(data: Mapping[str, Any], words: Words) -> str:
 
 def _advice(data: Mapping[str, Any], words: Words) -> str:
     page = SENTENCES["page"][words.lang]
-    rows = [[page["topic"], page["take"], page["because"]], ["---"] * 3]
+    lines = [f"| {page['topic']} | {page['take']} | {page['because']} |", "| --- | --- | --- |"]
     for finding in data["findings"]:
         topic = phrases.topic(finding["topic"], words).plain
         if finding["kind"] == "cheapest":
             topic = page["scarce"].format(topic=topic)
-        rows.append([topic, _choice(finding, words), _because(finding, words)])
-    lines = [f"| {' | '.join(row)} |" for row in rows]
+        lines.append(f"| {topic} | {_choice(finding, words)} | {_because(finding, words)} |")
     table = "\n".join(lines)
     table = phrases.spaced(table) if words.lang == "zh" else table
     if data.get("title"):
@@ -87,7 +82,7 @@ def _choice(finding: Mapping[str, Any], words: Words) -> str:
 def _because(finding: Mapping[str, Any], words: Words) -> str:
     if finding["kind"] not in ("fastest", "cheapest"):
         return sentence(finding, words).rstrip(".。")
-    best = number(Amount.read(finding["values"]["best"]), words, "interval")
+    best = number(read(finding["values"]["best"]), words, "interval")
     name = phrases.name(finding["sides"][0], words)
     if finding["kind"] == "cheapest":
         return str(SENTENCES["page"][words.lang]["cpu"]).format(name=name, v=best)

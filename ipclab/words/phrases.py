@@ -18,6 +18,7 @@ LEVELS = TABLE["level"]
 _TIGHT = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%\]])(?=[\u4e00-\u9fff])")
 _SPLIT = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 _ARTICLE = re.compile(r"^(a|an|one) ")
+CLOSE = "size_bytes", "object", "backend", "placement"  # beside the operation in Chinese
 Levels = Mapping[str, Any]
 
 
@@ -68,17 +69,17 @@ def side(levels: Levels, words: Words) -> Side:
         inside = brackets.format(named("backend", levels["backend"], words))
     if words.lang == "ko":
         noun = "·".join(part[1] for part in parts) + inside
-        side_of, than = (" ".join(part[place] for part in parts) for place in (2, 3))
         if inside:  # a kind with its mechanism takes the particles of a mechanism
-            side_of, than = (form.replace("{}", noun) for form in LEVELS["backend"]["*"]["ko"][2:])
-        return Side(noun, side_of, than)
-    if words.lang == "zh":
-        # a level is a side with 时 behind it, and alone without
-        noun = "、".join(part[1].removesuffix("时").rstrip() for part in parts) + inside
-        said = "、".join(part[1] for part in parts) + inside
-        return Side(noun, said, said)
-    said = " ".join(part[1] for part in parts) + inside
-    return Side(said, said, said)
+            return Side(
+                noun, *(form.replace("{}", noun) for form in LEVELS["backend"]["*"]["ko"][2:])
+            )
+        return Side(noun, *(" ".join(part[place] for part in parts) for place in (2, 3)))
+    said = ("、" if words.lang == "zh" else " ").join(part[1] for part in parts) + inside
+    if words.lang == "en":
+        return Side(said, said, said)
+    # a level is a side with 时 behind it, and alone without
+    noun = "、".join(part[1].removesuffix("时").rstrip() for part in parts) + inside
+    return Side(noun, said, said)
 
 
 def _in_order(names: Iterable[str], lang: str) -> list[str]:
@@ -107,38 +108,28 @@ def topic(levels: Levels, words: Words) -> Topic:
     """Return what is compared: the operation, at the levels that all sides share."""
     lang = words.lang
     op = str(levels.get("op") or "round-trip")
-    entry = TABLE["op"].get(op)
-    if entry is None:
-        called = escaped(words.label(op))
-        entry = TABLE["op"]["*"]
-        entry = {
-            key: [each.replace("{}", called) for each in form]
-            if isinstance(form, list)
-            else form.replace("{}", called)
-            for key, form in entry.items()
-        }
+    forms = TABLE["op"].get(op, TABLE["op"]["*"])[lang]
+    called = escaped(words.label(op))  # in the forms of what has none of its own
     metric = TABLE["of"].get(levels.get("metric"), {})
     names = _in_order([each for each in levels if each != "op"], lang)
     parts = {each: form for each in names if (form := _forms(each, levels[each], words)[0])}
+    if lang == "ko":
+        forms = [form.replace("{}", called) for form in forms]
+        if metric:
+            forms = [form.format(forms[0]) for form in metric["ko"]]
+        lead = " ".join(parts.values())
+        return Topic(*(f"{lead} {form}".strip() for form in forms))
+    subject = forms.replace("{}", called)
     if lang == "en":
-        subject = entry["en"]
         if metric:
             subject = metric["en"].format(_ARTICLE.sub("", subject))
         said = " ".join([subject, *parts.values()])
-        return Topic(said, said, said)
-    if lang == "zh":
-        close = [
-            parts.pop(each)
-            for each in ("size_bytes", "object", "backend", "placement")
-            if each in parts
-        ]
+    else:
+        close = " ".join(parts.pop(each) for each in CLOSE if each in parts)
         lead = "、".join(parts.values())
-        said = (f"{lead}的" if lead else "") + " ".join(close) + entry["zh"]
+        said = (f"{lead}的" if lead else "") + close + subject
         said = metric["zh"].format(said) if metric else said
-        return Topic(said, said, said)
-    lead = " ".join(parts.values())
-    forms = [form.format(entry["ko"][0]) for form in metric["ko"]] if metric else entry["ko"]
-    return Topic(*(f"{lead} {form}".strip() for form in forms))
+    return Topic(said, said, said)
 
 
 def spaced(text: str) -> str:

@@ -1,23 +1,28 @@
 """The sentence of a finding, in one language (`sentences.toml`).
 
 A finding is data: its kind, verdict and measure, its topic (levels that all sides share), sides
-(what tells each apart) and values, which are numbers (`Amount`) or levels of a side.
+(what tells each apart) and values, which are numbers (lists, see `amounts`) or levels of a side.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from ipclab.paths import table_beside
 from ipclab.stats.quantity import Quantity
 from ipclab.words import filling, labels, phrases
-from ipclab.words.amounts import FEW_WITHIN, Amount, factor, number, ratio
+from ipclab.words.amounts import FACTOR, inverse, number, ratio, read
 from ipclab.words.filling import escaped
 from ipclab.words.words import Words
 
 SENTENCES = table_beside(__file__, "sentences.toml")
 MOST_NAMED = 3  # of several that are alike
+FEW_WITHIN = 2.0  # a "within" beyond this factor tells nothing
+UNTOLD = "alike", "open", "few", "state"  # verdicts by which neither side is compared with 보다
 # What is counted, by what tells one from another, and how a sentence says where.
 CASES = {"backend": ("cases", "through"), "point": ("points", "at")}
+# What the others of a ranking do, and who is next by so many per cent, or times.
+RANKED = {"fastest": ("others", "longer", "as_long"), "cheapest": ("dearer", "more_of", "as_much")}
 Finding = Mapping[str, Any]
 Filled = dict[str, str]
 
@@ -61,7 +66,7 @@ def _value_of(plain: Any, words: Words) -> Quantity | str:
     if isinstance(plain, Mapping):
         return words.level(plain["factor"], plain["level"])
     if plain and isinstance(plain[0], int | float):
-        return Quantity(*Amount.read(plain))
+        return read(plain)
     return words.joined(str(_value_of(each, words)) for each in plain)
 
 
@@ -74,64 +79,73 @@ def subject(finding: Finding, words: Words) -> str:
     return phrases.spaced(said) if words.lang == "zh" else said
 
 
-def _word(words: Words, name: str) -> str:
-    return str(SENTENCES["word"][words.lang][name])
+def _word(words: Words, name: str, /, **put: Any) -> str:
+    return str(SENTENCES["word"][words.lang][name]).format(**put)
 
 
-def _amount(finding: Finding, name: str) -> Amount:
-    return Amount.read(finding["values"][name])
+def _counted(words: Words, name: str, count: int) -> str:
+    """Return a phrase for a number of things: without any, with one, with several."""
+    if count > 1:
+        return _word(words, name, n=count)
+    one = f"{name}{count}"
+    return _word(words, one, n=count) if one in SENTENCES["word"][words.lang] else ""
 
 
-def _sides(first: phrases.Side, second: phrases.Side) -> Filled:
-    return {"a": first.side, "b": second.side, "a이": first.side, "b보다": second.than}
+def _amount(finding: Finding, name: str) -> Quantity:
+    return read(finding["values"][name])
 
 
-def _nouns(put: Filled, first: phrases.Side, second: phrases.Side, words: Words) -> Filled:
-    """Return the sides; in Korean both are nouns where neither is compared with 보다."""
-    if words.lang == "ko":
-        put |= {"a": first.noun, "b": second.noun}
-    return put
+def _of_both(finding: Finding, words: Words) -> list[phrases.Side]:
+    return [phrases.side(side, words) for side in finding["sides"]]
 
 
-def _within(of: Amount, words: Words) -> str:
-    if of.within() > FEW_WITHIN:
-        return ""
-    said = factor(of.within(), words, _word(words, "times"))
-    return _word(words, "within").format(w=said)
+def _sides(sides: Sequence[phrases.Side], nouns: bool = False) -> Filled:
+    first, second = sides
+    put = {"a": first.side, "b": second.side, "a이": first.side, "b보다": second.than}
+    return put | {"a": first.noun, "b": second.noun} if nouns else put
+
+
+def _alike(over: Quantity, words: Words) -> tuple[float, str]:
+    """Return the factor that a ratio lies within, of either direction, and as text."""
+    low, high = over.low or over.value, over.high or over.value
+    within = max(high, 1 / low if low > 0 else inf)
+    if within < FACTOR:
+        return within, number(Quantity(within - 1, "share"), words, "pct")
+    return within, _word(words, "times", n=number(Quantity(within), words, "bare"))
+
+
+def _within(over: Quantity, words: Words) -> str:
+    within, said = _alike(over, words)
+    return "" if within > FEW_WITHIN else _word(words, "within", w=said)
 
 
 def _compared(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
-    first, second = (phrases.side(side, words) for side in finding["sides"])
+    sides = _of_both(finding, words)
     verdict, values = finding["verdict"], finding["values"]
-    filled = _nouns(_sides(first, second), first, second, words)
-    if verdict == "alike":
-        w = factor(_amount(finding, "ratio").within(), words, _word(words, "times"))
-        return filled | {"pred": measure["alike"].format(w=w, **filled)}
-    if verdict == "open":
-        return filled | {"w": _within(_amount(finding, "ratio"), words)}
     if verdict not in ("less", "more"):
-        quick, slow = (first, second) if values.get("quick", 0) == 0 else (second, first)
-        return filled | {"quick": quick.side, "slow": slow.noun}
+        filled = _sides(sides, nouns=words.lang == "ko")
+        if verdict == "alike":
+            _, w = _alike(_amount(finding, "ratio"), words)
+            return filled | {"pred": measure["alike"].format(w=w, **filled)}
+        if verdict == "open":
+            return filled | {"w": _within(_amount(finding, "ratio"), words)}
+        quick = values.get("quick", 0)
+        return filled | {"quick": sides[quick].side, "slow": sides[1 - quick].noun}
     over = _amount(finding, "ratio")
     told = ratio(over, words)
     more_is_better = phrases.MEASURES[finding["measure"]].get("better") == "more"
-    best = "a" if (verdict == "more") == more_is_better else "b"
-    value = _written(finding, best, words)
+    best = 0 if (verdict == "more") == more_is_better else 1
+    value = _written(finding, "ab"[best], words)
     if told.key not in measure:  # who has less of it is told of by who has more
-        first, second = second, first
-        told = ratio(over.inverse(), words)
-        best = "b" if best == "a" else "a"
-    filled = _sides(first, second)
-    said = ""
+        sides.reverse()
+        told = ratio(inverse(over), words)
+        best = 1 - best
+    filled = _sides(sides) | {"value": ""}
     if words.lang == "ko":
-        noun = (first if best == "a" else second).noun
-        said = _word(words, "beside").format(side=noun, v=value)
+        filled["value"] = _word(words, "beside", side=sides[best].noun, v=value)
     else:
-        filled[best] = _beside(filled[best], value, words)
-    return filled | {
-        "pred": measure[told.key].format(n=told.n, i=told.interval, **filled),
-        "value": said,
-    }
+        filled["ab"[best]] = _beside(filled["ab"[best]], value, words)
+    return filled | {"pred": measure[told.key].format(n=told.n, i=told.interval, **filled)}
 
 
 def _written(finding: Finding, name: str, words: Words, spec: str = "") -> str:
@@ -144,17 +158,9 @@ def _written(finding: Finding, name: str, words: Words, spec: str = "") -> str:
 
 def _beside(side: str, value: str, words: Words) -> str:
     """Return a side with its value in the one parenthesis that it may have."""
-    for close in (")", "）"):
-        if side.endswith(close):
-            return f"{side[:-1]}{_word(words, ', ')}{value}{close}"
-    return _word(words, "beside").format(side=side, v=value)
-
-
-def _counted(words: Words, name: str, count: int) -> str:
-    """Return a phrase for a number of things: without any, with one, with several."""
-    if count in (0, 1):
-        return str(SENTENCES["word"][words.lang].get(f"{name}{count}", "")).format(n=count)
-    return _word(words, name).format(n=count)
+    if side.endswith((")", "）")):
+        return f"{side[:-1]}{_word(words, ', ')}{value}{side[-1]}"
+    return _word(words, "beside", side=side, v=value)
 
 
 def listed(sides: Sequence[phrases.Levels], words: Words) -> str:
@@ -167,46 +173,31 @@ def listed(sides: Sequence[phrases.Levels], words: Words) -> str:
     return said + _counted(words, "more", more if words.lang == "en" else len(names))
 
 
-def _fastest(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
-    values = finding["values"]
+def _ranked(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+    """Return the first of a ranking and who is next."""
     if finding["verdict"] == "few":
         return {}
-    states = {
-        "busy": _word(words, "busy") if values["busy"] else "",
-        "fast": number(_amount(finding, "fast"), words),
-        "slow": number(_amount(finding, "slow"), words),
-    }
-    return _ranked(finding, words, "others", ("longer", "as_long")) | states
-
-
-def _cheapest(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
-    if finding["verdict"] == "few":
-        return {}
-    return _ranked(finding, words, "dearer", ("more_of", "as_much"))
-
-
-def _ranked(finding: Finding, words: Words, others: str, forms: tuple[str, str]) -> Filled:
-    """Return the first of a ranking and who is next: by so many per cent (`forms`), or times."""
     sides, values = finding["sides"], finding["values"]
-    first = phrases.side(sides[0], words)
+    others, more, times = RANKED[finding["kind"]]
+    first, name = phrases.side(sides[0], words).side, phrases.name(sides[0], words)
     filled = {
-        "a": first.side if words.lang != "zh" else phrases.name(sides[0], words),
-        "a이": first.side,
-        "a_name": phrases.name(sides[0], words),
+        "a": name if words.lang == "zh" else first,
+        "a이": first,
+        "a_name": name,
         "v": number(_amount(finding, "best"), words, "interval"),
         "rest": listed(sides[1:], words),
         "others": _counted(words, others, values["slower"]),
         "w": _within(_amount(finding, "within"), words) if "within" in values else "",
+        "busy": _word(words, "busy") if values.get("busy") else "",
     }
+    for state in {"fast", "slow"} & values.keys():
+        filled[state] = number(_amount(finding, state), words)
     if "next" in values:
         told = ratio(_amount(finding, "ratio"), words)
         by_share = told.key.endswith("pct")
-        longer = _word(words, forms[0] if by_share else forms[1]).format(n=told.n)
-        filled |= {
-            "next": phrases.name(values["next"], words),
-            "longer": longer,
-            "i": told.interval,
-        }
+        filled["next"] = phrases.name(values["next"], words)
+        filled["longer"] = _word(words, more if by_share else times, n=told.n)
+        filled["i"] = told.interval
         if words.lang == "ko" and by_share:  # the interval stands behind its number
             filled |= {"longer": f"{told.n}{told.interval} 더", "i": ""}
     return filled
@@ -214,70 +205,66 @@ def _ranked(finding: Finding, words: Words, others: str, forms: tuple[str, str])
 
 def _effect(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
     values = finding["values"]
-    first, second = (phrases.side(side, words) for side in finding["sides"])
-    filled = _sides(first, second)
-    if finding["verdict"] in ("alike", "open", "few", "state"):
-        filled = _nouns(filled, first, second, words)
-    case, within = CASES.get(values["by"], ("other", "in"))
+    nouns = words.lang == "ko" and finding["verdict"] in UNTOLD
+    filled = _sides(_of_both(finding, words), nouns)
     filled |= {name: str(values[name]) for name in ("all", "more", "less")}
-    words_of = SENTENCES["word"][words.lang]
+    case, within = CASES.get(values["by"], ("other", "in"))
     cases = _word(words, case)
-    filled |= {"cases": cases, "cases_of": cases, "through": words_of.get(within, "")}
+    through = SENTENCES["word"][words.lang].get(within, "")
+    filled |= {"cases": cases, "cases_of": cases, "through": through}
     filled |= {"more_verb": measure["longer"], "less_verb": measure.get("takes_shorter", "")}
-    for way, name in ((w, n) for w in ("more", "less") for n in ("most", "least")):
-        if f"{way}_{name}" in values:
-            levels, plain = values[f"{way}_{name}"]
-            filled[f"{way}_{name}"] = _whose(levels, Amount.read(plain), words, measure)
     for way in ("more", "less"):
+        for name in (f"{way}_most", f"{way}_least"):
+            if name in values:
+                levels, over = values[name]
+                filled[name] = _whose(levels, over, words, measure)
         most = filled.get(f"{way}_most", "")
-        several = _word(words, "up_to").format(v=most)
-        filled[f"{way}_up_to"] = most if values[way] == 1 else several
-    filled["same"] = number(Amount(values["same"], "share"), words, "pct,int")
+        filled[f"{way}_up_to"] = most if values[way] == 1 else _word(words, "up_to", v=most)
+    filled["same"] = number(Quantity(values["same"], "share"), words, "pct,int")
     left = values["all"] - values["more"] - values["less"]
     filled["rest"] = _counted(words, "rest", left) if left else ""
     return filled
 
 
-def _much(over: Amount, words: Words, measure: Any) -> str:
-    told = ratio(over, words)
+def _much(over: Sequence[Any], words: Words, measure: Any) -> str:
+    told = ratio(read(over), words)
     form = {"more": "times", "less": "fast", "more_pct": "pct", "less_pct": "pct_less"}[told.key]
     return str(measure[form]).format(n=told.n) + told.interval
 
 
-def _whose(levels: phrases.Levels, over: Amount, words: Words, measure: Any) -> str:
-    whose = phrases.topic(levels, words).plain if "op" in levels else phrases.name(levels, words)
-    others = {factor: level for factor, level in levels.items() if factor != "backend"}
-    if "op" not in levels and "backend" in levels and others:
-        whose += _word(words, ", ") + phrases.side(others, words).noun
-    return _word(words, "whose").format(ratio=_much(over, words, measure), name=whose)
+def _whose(levels: phrases.Levels, over: Sequence[Any], words: Words, measure: Any) -> str:
+    """Return a ratio with whose it is."""
+    if "op" in levels:
+        whose = phrases.topic(levels, words).plain
+    else:
+        whose = phrases.name(levels, words)
+        others = {factor: level for factor, level in levels.items() if factor != "backend"}
+        if "backend" in levels and others:
+            whose += _word(words, ", ") + phrases.side(others, words).noun
+    return _word(words, "whose", ratio=_much(over, words, measure), name=whose)
 
 
 def _reach(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
-    first, second = (phrases.side(side, words) for side in finding["sides"])
     values = finding["values"]
-    filled = _sides(first, second)
-    if finding["verdict"] == "open":
-        filled = _nouns(filled, first, second, words)
+    nouns = words.lang == "ko" and finding["verdict"] == "open"
+    filled = _sides(_of_both(finding, words), nouns)
     verbs = measure["longer"], measure.get("takes_shorter", measure.get("shorter", ""))
     if words.lang == "ko":
         verbs = measure["longer_is"], measure["shorter_is"]
     verb, back = verbs if values["way"] == "more" else verbs[::-1]
     filled |= {"verb": verb, "back": back, "x": escaped(words.label(values["x"]).lower())}
-    for name in ("at_first", "at_last", "at_next"):
-        if name in values:
-            filled[name] = _much(Amount.read(values[name]), words, measure)
-    for name in ("first", "last", "next"):
-        if name in values:
-            filled[name] = phrases.named(values["x"], values[name], words)
+    for name in {"first", "last", "next"} & values.keys():
+        filled[name] = phrases.named(values["x"], values[name], words)
+    for name in {"at_first", "at_last", "at_next"} & values.keys():
+        filled[name] = _much(values[name], words, measure)
     return filled
 
 
 def _spread(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
-    values = finding["values"]
     filled = {}
     for name in ("least", "most"):
-        levels, plain = values[name]
-        filled[name] = number(Amount.read(plain), words)
+        levels, value = finding["values"][name]
+        filled[name] = number(read(value), words)
         filled[f"{name}_name"] = phrases.name(levels, words)
     if words.lang == "en":
         filled["least"] = measure["value"].format(v=filled["least"])
@@ -291,8 +278,8 @@ def _value(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
 
 FILLS: dict[str, Callable[[Finding, Words, Any, Filled], Filled]] = {
     "compare": _compared,
-    "fastest": _fastest,
-    "cheapest": _cheapest,
+    "fastest": _ranked,
+    "cheapest": _ranked,
     "effect": _effect,
     "reach": _reach,
     "spread": _spread,

@@ -19,9 +19,8 @@ from ipclab.lab import canvas, data
 from ipclab.lab.figure import FIGURES, Figure
 from ipclab.lab.lab import Lab
 from ipclab.lab.shell import as_written, jupyters
-from ipclab.marks.bars import bars, facets
+from ipclab.marks.bars import bars, dots, facets
 from ipclab.marks.curves import _apart, lines
-from ipclab.marks.named_rows import dots
 from ipclab.report.notebooks.quotes import MIME, Kept, Quoted
 from ipclab.stats.quantity import Quantity, measured
 from ipclab.studies.asked import questions_of

@@ -12,7 +12,6 @@ from ipclab.bounds import suspects
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths
 from ipclab.report.appendix import limits
-from ipclab.report.appendix.notice import notice
 from ipclab.report.pages.order import FRONT
 from ipclab.store.run import RunFolder
 from tests.frames.test_limits_again import made
@@ -103,8 +102,8 @@ def test_the_first_page_says_how_far_the_text_was_run(
         ("ko", "원문 실험과의 비교"),
         ("zh", "与原文实验的对照"),
     ):
-        notice(Lab.of(beaten, paths, lang), study="round_trip")
+        limits.notice(Lab.of(beaten, paths, lang), study="round_trip")
         line, *_ = capsys.readouterr().err.splitlines()
         assert line.startswith(start)
-        notice(Lab.of(beaten, paths, lang), study="stream")
+        limits.notice(Lab.of(beaten, paths, lang), study="stream")
         assert capsys.readouterr().err == ""  # which has no text

@@ -6,9 +6,8 @@ import pytest
 from ipclab.lab import canvas
 from ipclab.lab.lab import Lab
 from ipclab.marks import style
-from ipclab.marks.bars import bars, leading, limit
+from ipclab.marks.bars import bars, dots, leading, limit
 from ipclab.marks.curves import lines
-from ipclab.marks.named_rows import dots
 from ipclab.paths import checkout
 from ipclab.store.bundle import opened
 from tests.support.beyond import beyond

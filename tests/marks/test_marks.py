@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.marks.bars import facets, limit, spinning, values_beside
+from ipclab.marks.bars import dots, facets, limit, spinning, values_beside
 from ipclab.marks.curves import lines
-from ipclab.marks.named_rows import dots
 
 mpl.use("agg")
 FRAME = pd.DataFrame(

@@ -9,7 +9,7 @@ from nbformat import v4
 
 from ipclab.report.notebooks.execute import Kernel, execute
 from ipclab.report.pages import words
-from ipclab.words.pofiles import catalogue_path
+from ipclab.words.catalogue import catalogue_path
 
 LANGUAGES = ("ko", "en")
 PARAMETERS = """lang: str = "en"  # language of the report

@@ -6,8 +6,7 @@ import pytest
 
 from ipclab.claims.published import called_in_text
 from ipclab.report.pages import words
-from ipclab.words.catalogue import Catalogue
-from ipclab.words.pofiles import catalogue_path
+from ipclab.words.catalogue import Catalogue, catalogue_path
 from tests.report.conftest import KO, write_notebook
 
 

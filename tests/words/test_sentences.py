@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.words.amounts import Amount, ratio
+from ipclab.stats.quantity import Quantity
+from ipclab.words.amounts import plain, ratio, read
 from ipclab.words.markdown import markdown
 from ipclab.words.output import MIME, SCHEMA
 from ipclab.words.phrases import LEVELS, MEASURES, TABLE
@@ -114,9 +115,17 @@ def test_who_carries_less_is_told_by_who_carries_more() -> None:
 
 
 def test_below_a_half_more_it_is_per_cent_of_the_ratios_own_ends() -> None:
-    assert ratio(Amount(1.2, "1", 1.1, 1.4), WORDS["en"]) == ("more_pct", "20.0%", " [10.0–40.0%]")
-    assert ratio(Amount(0.8, "1", 0.7, 0.9), WORDS["en"]) == ("less_pct", "20.0%", " [10.0–30.0%]")
-    assert ratio(Amount(0.4), WORDS["en"]) == ("less", "2.50", "")
+    assert ratio(Quantity(1.2, "1", 1.1, 1.4), WORDS["en"]) == (
+        "more_pct",
+        "20.0%",
+        " [10.0–40.0%]",
+    )
+    assert ratio(Quantity(0.8, "1", 0.7, 0.9), WORDS["en"]) == (
+        "less_pct",
+        "20.0%",
+        " [10.0–30.0%]",
+    )
+    assert ratio(Quantity(0.4), WORDS["en"]) == ("less", "2.50", "")
 
 
 @pytest.mark.parametrize(
@@ -151,8 +160,8 @@ def test_data_is_json_and_says_the_same_after_it() -> None:
 
 
 def test_an_endless_interval_survives_json() -> None:
-    endless = Amount(3.0, "1", 2.0, float("inf"))
-    assert Amount.read(json.loads(json.dumps(endless.plain))) == endless
+    endless = Quantity(3.0, "1", 2.0, float("inf"))
+    assert read(json.loads(json.dumps(plain(endless)))) == endless
 
 
 def test_what_is_open_is_counted_by_reason() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import pandas as pd
@@ -27,19 +27,6 @@ from ipclab.words.words import DASH
 GIB = BINARY["GiB"]
 
 
-class Counts(NamedTuple):
-    """What of a run is counted: how often each reason ended a point, and how much there is."""
-
-    ended: Mapping[Any, int]
-    points: int
-    launches: int
-    operations: int
-    disturbed: float
-    short: int
-    drifting: int
-    with_modes: int
-
-
 def about_run(lab: Data) -> pd.DataFrame:
     """Return how much was measured, how it ended, and what disturbed it (item, value).
 
@@ -47,10 +34,10 @@ def about_run(lab: Data) -> pd.DataFrame:
     """
     about = lab.run.about
     words = lab.words
-    counts = _counts(lab.run.path, stamps(lab.run))
+    ended, counts = _counts(lab.run.path, stamps(lab.run))
     reasons = [
         lab.say("{word} {count}", word=lab.level("", why), count=words.numbers.number(number, 0))
-        for why, number in counts.ended.items()
+        for why, number in ended.items()
     ]
     items = {
         N_("Run"): lab.run.id,
@@ -58,17 +45,17 @@ def about_run(lab: Data) -> pd.DataFrame:
         N_("Profile"): lab.run.profile,
         N_("Seed of all orders and intervals"): str(about["seed"]),
         N_("Sessions"): last_session(lab.run),
-        N_("Points measured"): counts.points,
-        N_("Launches"): counts.launches,
-        N_("Timed operations"): counts.operations,
+        N_("Points measured"): counts["points"],
+        N_("Launches"): counts["launches"],
+        N_("Timed operations"): counts["operations"],
         **({N_("Times kept of each launch at most"): about[THINNED]} if THINNED in about else {}),
         N_("Why points ended"): words.joined(reasons),
-        N_("Launches that were disturbed (flagged and kept)"): of(counts.disturbed).as_unit(
+        N_("Launches that were disturbed (flagged and kept)"): of(counts["disturbed"]).as_unit(
             "share"
         ),
-        N_("Points with fewer undisturbed launches than their profile asks for"): counts.short,
-        N_("Points whose launches drift"): counts.drifting,
-        N_("Points with more than one mode"): counts.with_modes,
+        N_("Points with fewer undisturbed launches than their profile asks for"): counts["short"],
+        N_("Points whose launches drift"): counts["drift:"],
+        N_("Points with more than one mode"): counts["modes:"],
         N_("Points that cannot be measured here"): len(about["points"]),
         N_("Points that failed"): len(about["failures"]),
         N_("Load at the start, at the end"): words.joined(loads(lab)),
@@ -79,24 +66,25 @@ def about_run(lab: Data) -> pd.DataFrame:
 
 
 @remembered
-def _counts(folder: Path, _stamps: str) -> Counts:
-    """Return what is counted of a run, once for readers of all languages."""
+def _counts(folder: Path, _stamps: str) -> tuple[dict[Any, int], dict[str, Any]]:
+    """Return how often each reason ended a point, and how much there is, once for all readers."""
     run = read_run(folder)
     medians = _together(run, "points", ("point", "op", "metric", "samples", "flags"))
     medians = medians[medians.metric == "p50"]
     medians = medians[~medians.op.astype(str).str.contains(".", regex=False)]
     points = medians.drop_duplicates("point")
     launches = _together(run, "launches", ("study", "point", "launch", "flags")).drop_duplicates()
-    return Counts(
-        points["flags"].astype(str).str.split(";").str[0].value_counts().to_dict(),
-        len(points),
-        len(launches),
-        int(medians.samples.sum()),
-        launches["flags"].ne("").mean(),
-        short(run, launches),
-        _flagged(medians, "drift:"),
-        _flagged(medians, "modes:"),
-    )
+    counts = {
+        "points": len(points),
+        "launches": len(launches),
+        "operations": int(medians.samples.sum()),
+        "disturbed": launches["flags"].ne("").mean(),
+        "short": short(run, launches),
+    }
+    for flag in ("drift:", "modes:"):
+        is_flagged = medians["flags"].astype(str).str.contains(flag, regex=False)
+        counts[flag] = int(medians.point[is_flagged].nunique())
+    return points["flags"].astype(str).str.split(";").str[0].value_counts().to_dict(), counts
 
 
 def sessions(lab: Data) -> tuple[int, Quantity]:
@@ -115,17 +103,12 @@ def short(run: RunFolder, launches: pd.DataFrame) -> int:
     return int((undisturbed < wanted).sum())
 
 
-def _flagged(medians: pd.DataFrame, flag: str) -> int:
-    flagged = medians["flags"].astype(str).str.contains(flag, regex=False)
-    return int(medians.point[flagged].nunique())
-
-
 def loads(lab: Data) -> list[str]:
     """Return the load at the first session's start and at the last one's end, where known."""
-    conditions: list[dict[str, Any]] = []
+    told = []
     if sessions := lab.run.about["sessions"]:
-        conditions = [sessions[0]["conditions"], sessions[-1].get("conditions_end") or {}]
-    told = [reading.get("load_1") for reading in conditions]
+        ends = sessions[0]["conditions"], sessions[-1].get("conditions_end") or {}
+        told = [reading.get("load_1") for reading in ends]
     return [lab.words.numbers.number(load, 2) for load in told if load is not None]
 
 
@@ -158,9 +141,10 @@ def told_fact(lab: Data, value: Any, unit: str, reason: str = "") -> str:
         return lab.words.joined(map(str, value))
     if not isinstance(value, int | float):
         return str(value) or DASH
-    if unit in ("ns", "bytes"):
-        spec = _binary(value) if unit == "bytes" else ""
-        return lab.words.numbers.format(Quantity(value, "ns" if unit == "ns" else "B"), spec)
+    if unit == "ns":
+        return lab.words.numbers.format(Quantity(value, "ns"))
+    if unit == "bytes":
+        return lab.words.numbers.format(Quantity(value, "B"), _binary(value))
     number = lab.words.numbers.number(value, 0 if isinstance(value, int) else None)
     return f"{number}\u00a0{unit}" if unit else number
 
@@ -182,23 +166,13 @@ def proved(lab: Data, study: str) -> tuple[Quantity, ...]:
     return tuple(missing("count") if total is None else of(total) for total in totals)
 
 
-class _Facts(msgspec.Struct):
-    facts: dict[str, Any]
-
-
-class _Launches(msgspec.Struct):
-    launches: list[_Facts]
-
-
 # Frames have what a launch, or session, has in the middle; so the launches are asked.
 @remembered
 def _proved(folder: Path, study: str, _stamp: str) -> list[int | None]:
-    launches = list[_Facts]()
+    counts: dict[str, list[int]] = {name: [] for name in PROVED}
     for file in read_run(folder).point_files(study):
-        told = pq.read_metadata(file).metadata[METADATA]
-        launches += msgspec.json.decode(told, type=_Launches).launches
-    totals = list[int | None]()
-    for name in PROVED:
-        counts = [launch.facts[name] for launch in launches if name in launch.facts]
-        totals.append(sum(counts) if counts else None)
-    return totals
+        measured = msgspec.json.decode(pq.read_metadata(file).metadata[METADATA])
+        for launch in measured["launches"]:
+            for name in counts.keys() & launch["facts"].keys():
+                counts[name].append(launch["facts"][name])
+    return [sum(each) if each else None for each in counts.values()]

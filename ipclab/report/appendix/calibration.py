@@ -7,7 +7,7 @@ import pandas as pd
 from ipclab.calibrated import STUDY, counted_in_run, total_counted
 from ipclab.frames.derived import studies_measured
 from ipclab.lab.data import Data
-from ipclab.stats.quantity import Quantity, missing
+from ipclab.stats.quantity import Quantity
 from ipclab.store.calibration import Counted
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
@@ -20,47 +20,28 @@ FEWEST = 10  # planted ones of a size that show it
 class Calibrated(NamedTuple):
     """What a run knows of the judge.
 
-    Of `twins`, `alarms` were called different: a share of at most `upper`. `smallest` is
-    the least planted slow-down (a share) that was `often` found, `found` of `planted` times;
-    without one, `missed` is the largest that was planted often enough, `few` is 1 where none was.
+    Of `twins`, `alarms` were called different: a share of at most `upper`. `smallest` is the least
+    planted slow-down (a share) that was often found.
     """
 
     twins: int
     alarms: int
     upper: Quantity
-    often: Quantity
     smallest: Quantity
-    found: int
-    planted: int
-    missed: Quantity
-    few: Quantity
 
 
 def calibration(lab: Data) -> Calibrated:
     """Return what the run knows of the judge, for prose: other runs would change its pages."""
     placements = counted_in_run(lab.run)
     every = total_counted(placements.values())
-    planted = sorted(share for share, count in every.planted.items() if count >= FEWEST)
-    smallest = ""
-    for share in reversed(planted):
-        if not all(part.often(share, OFTEN) for part in placements.values()):
-            break
-        smallest = share
-    return Calibrated(
-        every.twins,
-        every.alarms,
-        Quantity(every.upper if every.twins else None, "share"),
-        Quantity(OFTEN, "share"),
-        _share(smallest),
-        every.found.get(smallest, 0),
-        every.planted.get(smallest, 0),
-        missing() if smallest else _share(max(planted, default="")),
-        missing() if planted else Quantity(1),
-    )
-
-
-def _share(planted: str) -> Quantity:
-    return Quantity(float(planted) if planted else None, "share")
+    smallest = None
+    for share in sorted(every.planted, reverse=True):
+        if every.planted[share] >= FEWEST:
+            if not all(part.often(share, OFTEN) for part in placements.values()):
+                break
+            smallest = float(share)
+    upper = Quantity(every.upper if every.twins else None, "share")
+    return Calibrated(every.twins, every.alarms, upper, Quantity(smallest, "share"))
 
 
 def calibration_table(lab: Data) -> Table:

@@ -16,17 +16,15 @@ from ipclab.words.catalogue import N_
 
 WAITING_MOST = 0.10  # of the 10 s before the first launch
 LOAD_MOST = 1.0  # processes that run or wait, a CPU, in the minute before it
-CRITERIA = {
-    "waiting": N_("time in which a process waited for a CPU, of the last seconds before the start"),
-    "load_1": N_("load at the start, for each CPU"),
-    "steal": N_("CPU time that the host took, of that in use"),
-    "disturbed": N_("launches that were disturbed"),
-}
-BOUNDS = {
-    "waiting": (WAITING_MOST, "share"),
-    "load_1": (LOAD_MOST, "1"),
-    "steal": (STEAL_SHARE, "share"),
-    "disturbed": (DISTURBED_MOST, "share"),
+CRITERIA = {  # by name: what it is of, the most that it may be, and its unit
+    "waiting": (
+        N_("time in which a process waited for a CPU, of the last seconds before the start"),
+        WAITING_MOST,
+        "share",
+    ),
+    "load_1": (N_("load at the start, for each CPU"), LOAD_MOST, "1"),
+    "steal": (N_("CPU time that the host took, of that in use"), STEAL_SHARE, "share"),
+    "disturbed": (N_("launches that were disturbed"), DISTURBED_MOST, "share"),
 }
 DISTURBED = N_(
     "steal above {steal:pct,int} of a launch, waits for memory above {memory:pct,int}, for the disk above"
@@ -71,29 +69,24 @@ FLAGS = {
 
 def quiet(lab: Data, study: str) -> pd.DataFrame:
     """Return the criteria of the environment: the `bound`, what was `found`, whether it was `kept`."""
-    rows = {
-        lab.say(CRITERIA[name]): {
-            "bound": lab.say(N_("≤ {bound}"), bound=bound),
-            "found": found,
-            "kept": lab.say(N_("held") if is_held(found, bound) else N_("not held")),
+    rows = {}
+    for name, found in _found(lab, study).items():
+        what, most, unit = CRITERIA[name]
+        rows[lab.say(what)] = {
+            "bound": lab.say(N_("≤ {bound}"), bound=Quantity(most, unit)),
+            "found": Quantity(found, unit),
+            "kept": lab.say(N_("held") if found <= most else N_("not held")),
         }
-        for name, (bound, found) in _criteria(lab, study).items()
-    }
     return pd.DataFrame.from_dict(rows, orient="index", columns=["bound", "found", "kept"])
 
 
 def all_held(lab: Data, study: str) -> bool:
     """Tell whether every criterion of the environment that is known held."""
-    return all(is_held(found, bound) for bound, found in _criteria(lab, study).values())
+    return all(found <= CRITERIA[name][1] for name, found in _found(lab, study).items())
 
 
-def is_held(found: Quantity, bound: Quantity) -> bool:
-    """Tell whether what was found is within its bound."""
-    return bool(found.value <= bound.value)
-
-
-def _criteria(lab: Data, study: str) -> dict[str, tuple[Quantity, Quantity]]:
-    """Return bound and finding of each criterion that the run tells of.
+def _found(lab: Data, study: str) -> dict[str, float]:
+    """Return what was found of each criterion that the run tells of.
 
     The load is a mean of minutes, in which what the machine was set up for has a part: it is asked
     only of a kernel that does not tell who waited.
@@ -104,30 +97,23 @@ def _criteria(lab: Data, study: str) -> dict[str, tuple[Quantity, Quantity]]:
     busy = spent(about, "busy_ns")
     found = {
         "waiting": None if waiting is None else waiting / 100,
-        "load_1": None if load is None else load / (first.get("cpus") or 1),
+        "load_1": None if load is None or waiting is not None else load / (first.get("cpus") or 1),
         "steal": spent(about, "steal_ns") / busy if busy else None,
         "disturbed": _disturbed(lab, study),
     }
-    if found["waiting"] is not None:
-        del found["load_1"]
-    return {
-        name: (Quantity(most, unit), Quantity(found[name], unit))
-        for name, (most, unit) in BOUNDS.items()
-        if found.get(name) is not None
-    }
+    return {name: share for name, share in found.items() if share is not None}
 
 
 def flagged(lab: Data, study: str) -> pd.DataFrame:
     """Return a row for each kind of flag: what, criterion, how many of `study`, and the disposition."""
     counts = _counts(lab, study)
-    shares = {
-        "steal": STEAL_SHARE,
-        "memory": PRESSURE_SHARE["memory"],
-        "disk": PRESSURE_SHARE["io"],
-        "queue": QUEUE_SHARE,
-        "drift": DRIFT_P,
+    values = {
+        "steal": Quantity(STEAL_SHARE, "share"),
+        "memory": Quantity(PRESSURE_SHARE["memory"], "share"),
+        "disk": Quantity(PRESSURE_SHARE["io"], "share"),
+        "queue": Quantity(QUEUE_SHARE, "share"),
+        "drift": Quantity(DRIFT_P, "share"),
     }
-    values = {name: Quantity(share, "share") for name, share in shares.items()}
     rows = [
         (lab.say(what), lab.say(criterion, **values), counts[name], lab.say(done))
         for name, (what, criterion, done) in FLAGS.items()

@@ -1,4 +1,4 @@
-"""What the hardware allows, alone and beside what was measured, and what is faster than it."""
+"""What the hardware allows, what is faster than it, and what the first page must say of a run."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -10,8 +10,10 @@ import pandas as pd
 from ipclab.bounds import suspects
 from ipclab.bounds.cpu_pairs import NAME, cpu_pair_of
 from ipclab.bounds.floors import COPIED, limit_called
-from ipclab.bounds.limits import STATES, floors, with_limits
+from ipclab.bounds.limits import STATES, floors
+from ipclab.claims.differences import identical_but
 from ipclab.frames.rows import quantity
+from ipclab.lab import shell
 from ipclab.lab.data import Data
 from ipclab.lab.notes import Notes
 from ipclab.stats.quantity import Quantity
@@ -25,16 +27,8 @@ NAMING = ["op", "backend", "size_bytes", "placement"]  # what it calls them by
 LIMITS = labels.WORDS["limits"]
 # How limits begin of which the least size alone is shown.
 TWINS = "flow-", "map-", "transfer-"
-
-
-def limited(lab: Data, points: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of `lab.points` with the hardware's limit (ns) and the value over it.
-
-    Columns: `limit` and `over_limit`.
-    """
-    if points.empty:
-        return points.assign(limit=0.0, over_limit=0.0, over=None)
-    return with_limits(points, lab.launches("limits"), lab.run.questions)
+AS_TEXT = N_("Against the experiments of the text: {but}.")
+MOST_TOLD = 4  # parameters that differ
 
 
 def beaten(lab: Data, *studies: str) -> pd.DataFrame:
@@ -81,7 +75,11 @@ def about_limits(lab: Data) -> pd.DataFrame:
     cells = []
     for row in _rows_shown(points):
         typical = _typical(medians[row.limit, row.size_bytes, row.placement], row)
-        cells.append((_limit(lab, row.limit, row.size_bytes), row.placement, typical))
+        what = LIMITS[row.limit]
+        said = N_("{what}, {size}") if row.size_bytes and "{" not in what else what
+        size = lab.level("size_bytes", row.size_bytes)
+        called = lab.say(said, what=lab.words.translate(what), size=size)
+        cells.append((called, row.placement, typical))
     table = pd.DataFrame(cells, columns=["what", "placement", "cell"])
     typical_of = table.pivot(index="what", columns="placement", values="cell")
     return typical_of.reindex(table.what.unique())
@@ -113,19 +111,18 @@ def _typical(times: Sequence[float], row: Any) -> Quantity:
     return replace(limit, value=speed / typical, unit="B/s", **ends)
 
 
-def _limit(lab: Data, backend: str, size: int) -> str:
-    said = LIMITS[backend] if not size or "{" in LIMITS[backend] else N_("{what}, {size}")
-    return lab.say(
-        said, what=lab.words.translate(LIMITS[backend]), size=lab.level("size_bytes", size)
-    )
-
-
 def notice(lab: Notes, *runs: RunFolder, study: str = "") -> Table | None:
-    """Say what the first page must say of the limits of `runs` (or this one), if anything.
+    """Say what the first page must say of `runs` (or this one), if anything.
 
-    With `study` only its results count. Returns a table of them with the states of both, whatever
-    their intervals.
+    With `study` only its results count, and what of its text was not run as the text did is named.
+    Returns a table of the worst that took less time than their limit, with the states of both.
     """
+    if study:
+        readers = [lab, *lab.others]
+        texts = [(of, identical_but(of, study, MOST_TOLD)) for of in readers]
+        if all(but for _, but in texts):
+            said = {of.words.lang: of.say(AS_TEXT, but=but) for of, but in texts}
+            shell.show(shell.Text(said))
     parts = [beaten(replace(lab, run=run), *filter(None, [study])) for run in runs or (lab.run,)]
     faster = pd.concat(parts, ignore_index=True)
     if faster.empty:
@@ -138,12 +135,12 @@ def notice(lab: Notes, *runs: RunFolder, study: str = "") -> Table | None:
         ),
         count=len(named),
     )
-    shown = named[[*NAMING]].assign(over=named.lowest.map(Quantity))
+    shown = named[NAMING].assign(over=named.lowest.map(Quantity))
     for name in STATES:
         shown[name] = named[name].map(lambda value: Quantity(value, "ns"))
     return tabulated(
         lab,
-        shown.set_index([*NAMING]),
+        shown.set_index(NAMING),
         N_("Faster than their limit: the least launch and the most of both"),
         spec={"over": "pct"},
         names={

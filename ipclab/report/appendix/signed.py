@@ -59,7 +59,11 @@ def uncertain(lab: Data, value: Quantity, part: Quantity) -> dict[str, Quantity]
 def counted(value: Quantity) -> tuple[Quantity, Quantity]:
     """Return of how many launches and samples a value is, at least."""
     launches, _, samples = value.n.partition(" x ")
-    return tuple(Quantity(int(count) if count else None, "count") for count in (launches, samples))  # type: ignore[return-value]
+    return _count(launches), _count(samples)
+
+
+def _count(digits: str) -> Quantity:
+    return Quantity(int(digits) if digits else None, "count")
 
 
 def _flags(lab: Data, value: Quantity) -> str:
@@ -68,7 +72,7 @@ def _flags(lab: Data, value: Quantity) -> str:
     every = {flag for row in rows for flag in str(row.flags).split(";")}
     alone = ("oversubscribed", CUT) if len(rows) == 1 else ("oversubscribed",)
     named = {flag for flag in every if ":" in flag or flag in alone}
-    by_kind = {flag.partition(":")[0]: flag for flag in sorted(named, key=_how_much)}
+    by_kind = {flag.partition(":")[0]: flag for flag in sorted(sorted(named), key=_how_much)}
     return ", ".join(by_kind.values()) or DASH
 
 
@@ -87,12 +91,10 @@ def recalculable(
     A row's `power` is 1 where it multiplies and -1 where it divides: the geometric mean over the
     heats that all rows share, times `number`, is the value.
     """
-    rows = [
-        row
-        for name, value in values.items()
-        if value
-        for row in _rows(lab, name, value, (rests or {}).get(name, value))
-    ]
+    rows = list[dict[str, Any]]()
+    for name, value in values.items():
+        if value:
+            rows += _rows(lab, name, value, (rests or {}).get(name, value))
     return Attached("signed.csv", csv(pd.DataFrame(rows), float_format="%.9g"))
 
 
@@ -100,8 +102,7 @@ def _rows(lab: Data, name: str, value: Quantity, part: Quantity) -> Iterator[dic
     (low, high), ends = value.ends, uncertain(lab, value, part)
     launches, samples = counted(value)
     head = {"quantity": name, "unit": value.unit, "y": value.value, "low": low, "high": high}
-    called = {"U": "expanded", "k": "factor", "nu": "freedom"}
-    head |= {letter: ends[end].value for letter, end in called.items()}
+    head |= {"U": ends["expanded"].value, "k": ends["factor"].value, "nu": ends["freedom"].value}
     head |= {"launches": launches.value, "samples": samples.value}
     head |= {"number": value.product.number}
     for made_of, power in sorted(value.product.factors, key=lambda each: -each[1]):

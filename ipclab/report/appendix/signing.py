@@ -19,13 +19,13 @@ MIME = "application/vnd.ipclab.page+json"
 SIGNING = N_("Author"), N_("Reviewer"), N_("Assessor"), N_("Approver")
 # What `report.toml` says, by what the document calls it: a line each.
 IDENTIFYING = [
-    {N_("Document number"): "number", N_("Revision"): "revision", N_("Date"): "date"},
-    {N_("Laboratory"): "laboratory", N_("Place"): "place", N_("Customer"): "customer"},
-    {
-        N_("Test item"): "item",
-        N_("Version of the item"): "item_version",
-        N_("Plan and criteria, dated"): "plan",
-    },
+    [(N_("Document number"), "number"), (N_("Revision"), "revision"), (N_("Date"), "date")],
+    [(N_("Laboratory"), "laboratory"), (N_("Place"), "place"), (N_("Customer"), "customer")],
+    [
+        (N_("Test item"), "item"),
+        (N_("Version of the item"), "item_version"),
+        (N_("Plan and criteria, dated"), "plan"),
+    ],
 ]
 SESSIONS = N_("{count:int} ({apart:int} apart at least)")
 
@@ -77,31 +77,28 @@ def title_block(lab: "Lab") -> Table:
 
 def _block(lab: Data, control: Control) -> Table:
     about = lab.run.about
-    lines = [
-        [(said, getattr(control, name)) for said, name in each.items()] for each in IDENTIFYING
-    ]
     count, gap = last_session(lab.run), apart(lab)
     sessions = lab.say(SESSIONS, count=count, apart=gap) if gap else str(count)
-    measured = [
-        (N_("Measured from"), minute(about.get("begun"))),
-        (N_("Measured until"), minute(about.get("finished"))),
-        (N_("Sessions"), sessions),
-    ]
-    signers = [
-        [(who, getattr(control, who.lower())), (N_("Signature"), ""), (N_("Date"), "")]
-        for who in SIGNING
-    ]
-    history = [
+    lines = [[(head, getattr(control, name)) for head, name in each] for each in IDENTIFYING]
+    lines.append(
         [
-            (N_("History: revision"), entry.revision),
-            (N_("Date"), entry.date),
-            (N_("What changed"), entry.change),
+            (N_("Measured from"), minute(about.get("begun"))),
+            (N_("Measured until"), minute(about.get("finished"))),
+            (N_("Sessions"), sessions),
         ]
-        for entry in control.history or [Revision()]
-    ]
-    rows = []
-    for fields in (*lines, measured, *signers, *history):
-        rows.append([text for head, value in fields for text in (lab.say(head), value)])
+    )
+    for who in SIGNING:
+        signer = getattr(control, who.lower())
+        lines.append([(who, signer), (N_("Signature"), ""), (N_("Date"), "")])
+    for entry in control.history or [Revision()]:
+        lines.append(
+            [
+                (N_("History: revision"), entry.revision),
+                (N_("Date"), entry.date),
+                (N_("What changed"), entry.change),
+            ]
+        )
+    rows = [[text for head, value in line for text in (lab.say(head), value)] for line in lines]
     return Table("", [Column("")] * 6, rows, name="control", lang=lab.words.lang)
 
 

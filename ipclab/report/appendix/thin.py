@@ -7,7 +7,7 @@ import numpy as np
 
 from ipclab.calibrated import calibration_file
 from ipclab.frames.metrics import POOLED, THIN_VERSION, quantiles, summary
-from ipclab.store.launch import Launch, Samples
+from ipclab.store.launch import Samples
 from ipclab.store.record import Record, encode
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
@@ -38,14 +38,9 @@ def _thin(name: str, path: Path, most: int) -> bytes:
         return path.read_bytes()
     measured = decode(path)
     for op in measured.op_names():
-        if any(loses(launch, op, most) for launch in measured.launches):
+        if any(op in each.whole or len(each.samples[op]) > most for each in measured.launches):
             _thin_op(measured, op, most)
     return encode(measured)
-
-
-def loses(launch: Launch, op: str, most: int) -> bool:
-    """Tell whether a launch keeps other samples of `op` than it took, where it keeps `most`."""
-    return op in launch.whole or len(launch.samples[op]) > most
 
 
 def _thin_op(measured: Measured, op: str, most: int) -> None:
@@ -71,10 +66,6 @@ def kept_quantiles(measured: Measured, op: str) -> dict[str, float]:
     for metric, quantile in quantiles(measured, op).items():
         if quantile is not None:
             name = f"{POOLED}{metric}"
-            values = {
-                name: quantile.value,
-                f"{name}-low": quantile.low,
-                f"{name}-high": quantile.high,
-            }
-            kept |= {key: value for key, value in values.items() if np.isfinite(value)}
+            ends = {"": quantile.value, "-low": quantile.low, "-high": quantile.high}
+            kept |= {f"{name}{end}": value for end, value in ends.items() if np.isfinite(value)}
     return kept

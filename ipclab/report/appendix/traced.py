@@ -46,32 +46,22 @@ def traced(lab: Data, study: str, values: Mapping[str, Quantity]) -> pd.DataFram
 
     `values` are by their numbers in the document. Columns: `COLUMNS`.
     """
-    quantities, claims = dict[str, dict[str, None]](), dict[str, dict[str, None]]()
-    for name, value in values.items():
-        for file in _files(value.sources if value else ()):
-            quantities.setdefault(file, {})[name] = None
-    for id_, sources in _of_claims(lab, study):
-        for file in _files(sources):
-            claims.setdefault(file, {})[id_] = None
-    digests = lab.run.about["files"]
-    rows = [
-        (
-            PurePath(file).stem,
-            digests.get(file, DASH)[:DIGEST],
-            lab.words.joined([*quantities.get(file, ())]),
-            lab.words.joined([*claims.get(file, ())]),
-        )
-        for file in dict.fromkeys([*quantities, *claims])
-    ]
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _of_claims(lab: Data, study: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the number of each claim with the rows that decide it, by either method."""
+    quantities = {name: value.sources for name, value in values.items() if value}
+    rows = [(file, name, "") for name, sources in quantities.items() for file in _files(sources)]
     for claim, verdicts in computed.judged(lab.run, lab.paths, study):
-        for verdict in (verdicts.here, verdicts.fair):
+        for verdict in (verdicts.here, verdicts.fair):  # by either method
             if verdict.deciding is not None:
-                yield claim.id, verdict.deciding.sources
+                rows += [(file, "", claim.id) for file in _files(verdict.deciding.sources)]
+    behind = pd.DataFrame(rows, columns=["path", "quantities", "claims"])
+
+    def joined(names: "pd.Series[str]") -> str:
+        return lab.words.joined(filter(None, names.unique()))
+
+    table = behind.groupby("path", sort=False, as_index=False).agg(joined)
+    digests = [lab.run.about["files"].get(path, DASH)[:DIGEST] for path in table.path]
+    return table.assign(file=table.path.map(lambda path: PurePath(path).stem), digest=digests)[
+        COLUMNS
+    ]
 
 
 def _files(sources: Iterable[str]) -> Iterator[str]:

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ipclab.bounds import limits as frame_limits
 from ipclab.bounds.floors import WIDE
+from ipclab.bounds.limits import below_limit, floors, lines_below_limit, with_limits
 from ipclab.calibrated import STUDY, calibration_file, counted_in_run, total_counted
 from ipclab.errors import LabError
 from ipclab.frames.derived import studies_measured
@@ -55,24 +55,26 @@ RULES = [
 
 def rule_facts(lab: Data, study: str, **levels: Any) -> dict[str, float | None]:
     """Return each rule's fact (a share) for points of `study` with `levels`, or None."""
-    medians = limits.limited(lab, lab.points(study, metric="p50", **levels))
-    bounded = medians.dropna(subset="over_limit")
+    medians = lab.points(study, metric="p50", **levels)
+    bounded = medians
+    if len(medians):
+        medians = with_limits(medians, lab.launches("limits"), lab.run.questions)
+        bounded = medians.dropna(subset="over_limit")
     calibrated = total_counted(counted_in_run(lab.run).values())
     asked = referees_kept(lab.run)
-    answered = differ = 0
+    differ = None
     if asked and (asked.differ or not asked.skipped):
         answered = sum(not answer.skipped for answer in asked.found)
-        differ = asked.differ
+        differ = asked.differ / answered if answered else None
     flags = each_launch(lab, study, **levels)["flags"]
     shares = {
         "disturbed": flags.ne("").mean(),
         "width": ((medians.high - medians.low) / medians.value).astype(float).median(),
         "false_alarms": calibrated.alarms / calibrated.twins if calibrated.twins else None,
-        "referees": differ / answered if answered else None,
-        "beaten": len(frame_limits.below_limit(bounded)) / len(bounded) if len(bounded) else None,
+        "referees": differ,
+        "beaten": len(below_limit(bounded)) / len(bounded) if len(bounded) else None,
     }
-    measured_shares = {name: float(share) for name, share in shares.items() if pd.notna(share)}
-    return dict.fromkeys(shares) | measured_shares
+    return {name: float(share) if pd.notna(share) else None for name, share in shares.items()}
 
 
 def each_launch(lab: Data, study: str, **levels: Any) -> pd.DataFrame:
@@ -96,8 +98,8 @@ def trust_judged(
 
 def trusted(
     lab: Data, study: str, at_most: str = HIGH, why: str = "", **levels: Any
-) -> dict[str, Any]:
-    """Return how far statements on points of `study` can be trusted, as a table's cells.
+) -> dict[str, str]:
+    """Return how far statements on points of `study` can be `trust`ed, and what `lowered` that.
 
     The level follows from the run's facts by `RULES`; `at_most` is the best that the method allows,
     whatever the run shows, and `why` says for what reason.
@@ -105,23 +107,18 @@ def trusted(
     >>> pd.DataFrame({_("Times by the published method"): trusted(lab, "payload",
     arm="published")}).T
     """
-    known_shares = rule_facts(lab, study, **levels)
-    level, lowered = trust_judged(known_shares, at_most)
-    shares = {name: Quantity(share, "share") for name, share in known_shares.items()}
+    shares = rule_facts(lab, study, **levels)
+    level, lowered = trust_judged(shares, at_most)
     reasons = [why] if at_most != HIGH else []
     for rule in lowered:
-        share = shares[rule.fact]
+        share = Quantity(shares[rule.fact], "share")
         if share:
             fact = lab.words.translate(FACTS[rule.fact])
             reasons.append(lab.say(N_("{fact} {share}"), fact=fact, share=share))
         else:
             reasons.append(lab.words.translate(UNKNOWN[rule.fact]))
-    return {
-        "disturbed": shares["disturbed"],
-        "width": shares["width"],
-        "trust": lab.words.translate(LEVEL_NAMES[level]),
-        "lowered": lab.words.joined(reasons, N_("; ")) or DASH,
-    }
+    trust = lab.words.translate(LEVEL_NAMES[level])
+    return {"trust": trust, "lowered": lab.words.joined(reasons, N_("; ")) or DASH}
 
 
 def unfit(lab: Data) -> list[str]:
@@ -145,10 +142,10 @@ def unfit(lab: Data) -> list[str]:
         reasons.append(f"not calibrated: every run that {typed('report')} measures is")
     if "limits" not in studies:
         return [*reasons, "limits: they were not measured"]
-    best = frame_limits.floors(lab.launches("limits"), lab.run.questions)
+    best = floors(lab.launches("limits"), lab.run.questions)
     wide = len(best.wide())
     count = len(best.medians)
-    faults = frame_limits.lines_below_limit(limits.beaten(lab))
+    faults = lines_below_limit(limits.beaten(lab))
     if wide > WIDE_MOST * count:
         faults.append(f"the best launches of {wide} of {count} differ by more than {WIDE - 1:.0%}")
     faults += limits.impossible(lab)

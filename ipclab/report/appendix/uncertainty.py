@@ -2,11 +2,10 @@
 
 from datetime import datetime
 from itertools import pairwise
-from math import exp, hypot, isfinite, log, sqrt
+from math import exp, hypot, inf, isfinite, log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from ipclab.calibrated import EXCHANGES, STUDY
 from ipclab.frames.ratios import Ratios
@@ -24,7 +23,7 @@ from ipclab.stats.intervals import (
     Standard,
     uncertainty,
 )
-from ipclab.stats.product import Factor, Product, groups
+from ipclab.stats.product import Product, groups
 from ipclab.stats.quantity import Quantity, made_of
 from ipclab.stats.sessions import several
 from ipclab.words.catalogue import N_
@@ -67,7 +66,7 @@ class Expanded(NamedTuple):
     @property
     def factor(self) -> float:
         """Return the coverage factor."""
-        return self.stretch or float(stdtrit(self.combined.freedom, (1 + self.level) / 2))
+        return self.stretch or self.combined.factor(self.level)
 
     @property
     def half(self) -> float:
@@ -105,14 +104,12 @@ def budget(lab: Data, value: Quantity, *timed: Quantity) -> dict[str, Quantity]:
         "forked": _of_twins(lab, len(timed)),
         "host": stolen / busy / sqrt(3) if busy > 0 else None,
     }
-    if not value:
-        shares = dict.fromkeys(shares)
+    made = {}
     for name, share in shares.items():
-        if share:
-            shares[name] = max(share, LEAST)
-    combined = {"combined": Quantity(found and found.combined.error, "share")}
-    shares_by_source = {name: Quantity(share, "share") for name, share in shares.items()}
-    return shares_by_source | combined | ended(found) | {"value": value}
+        known = max(share, LEAST) if share else share  # what is exactly 0 stays so
+        made[name] = Quantity(known if value else None, "share")
+    made["combined"] = Quantity(found and found.combined.error, "share")
+    return made | ended(found) | {"value": value}
 
 
 def evaluated(lab: Data, source: str) -> str:
@@ -123,8 +120,11 @@ def evaluated(lab: Data, source: str) -> str:
 
 def ended(found: Expanded | None) -> dict[str, Quantity]:
     """Return what expands a standard uncertainty: its degrees of `freedom`, `factor`, `expanded`."""
+    freedom = found and found.combined.freedom
+    if freedom is not None:  # cut to a whole number, endless ones as that
+        freedom = inf if freedom >= ENDLESS else float(int(freedom))
     return {
-        "freedom": Quantity(found and _whole(found.combined.freedom), "count"),
+        "freedom": Quantity(freedom, "count"),
         "factor": Quantity(found and found.factor, "1"),
         "expanded": Quantity(found and found.half, "share"),
     }
@@ -176,19 +176,14 @@ def expanded(lab: Data, value: Quantity) -> Expanded | None:
 
 
 def _apart(value: Quantity) -> list[Quantity]:
-    """Return the parts of a product that share no launches."""
+    """Return the parts of a product that share no launches, each of the rows that it names."""
     every = groups(value.product.factors)
-    if len(every) == 1:
-        return []
-    return [
-        made_of(Product(1.0, frozenset(group)), value.unit, *map(_row, group)) for group in every
-    ]
-
-
-def _row(factor: Factor) -> Quantity:
-    """Return what names the row of a part."""
-    name = factor[0].name
-    return Quantity(None, sources=(name,) if name.count("/") == ROW else ())
+    parts = []
+    for group in every if len(every) > 1 else ():
+        names = [part.name for part, _ in group]
+        rows = [Quantity(None, sources=(name,)) for name in names if name.count("/") == ROW]
+        parts.append(made_of(Product(1.0, frozenset(group)), value.unit, *rows))
+    return parts
 
 
 def _together(parts: list[Standard]) -> Standard:
@@ -206,11 +201,6 @@ def rows_of(lab: Data, value: Quantity) -> list[Any]:
         frame = lab.points(study, op=op, metric=metric)
         rows += frame[frame.point == point].itertuples(index=False)
     return rows
-
-
-def _whole(freedom: float) -> float:
-    """Return degrees of freedom cut to a whole number, endless ones as that."""
-    return float("inf") if freedom >= ENDLESS else float(int(freedom))
 
 
 def _of_each(times: list[float], width: float, divisor: int) -> float | None:

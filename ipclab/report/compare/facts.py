@@ -28,21 +28,21 @@ def differing_facts(runs: Sequence[ComparedRun]) -> pd.DataFrame:
         if all(value is None for value in values):
             continue
         same = all(value == values[0] for value in values)
-        cells = []
-        for machine, value in zip(machines, values if same else _apart(values), strict=True):
-            reason = machine.get("reasons", {}).get(fact.name, "absent")
-            none = REASONS.get(reason, REASONS["absent"])
-            cells.append(none if value is None else _plain(fact.name, value))
+        cells = [_plain(fact.name, value) for value in (values if same else _apart(values))]
+        for place, machine in enumerate(machines):
+            if cells[place] is None:
+                why = machine.get("reasons", {}).get(fact.name, "absent")
+                cells[place] = REASONS.get(why, REASONS["absent"])
         rows.append((fact.affects, fact.label, fact.name, fact.unit, same, *cells))
     return pd.DataFrame(rows, columns=["affects", "fact", "name", "unit", "same", *run_names(runs)])
 
 
-def _plain(name: str, value: Value) -> Value:
+def _plain(name: str, value: Value | None) -> Value | None:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "–"
     if isinstance(value, dict):
         return "; ".join(f"{key.replace('_', ' ')}: {part}" for key, part in value.items()) or "–"
-    return str(value)[: SHORT[name]] if name in SHORT else value
+    return value[: SHORT[name]] if name in SHORT and isinstance(value, str) else value
 
 
 def _apart(values: list[Any]) -> list[Any]:

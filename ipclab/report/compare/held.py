@@ -21,7 +21,6 @@ from ipclab.store.run import RunFolder
 
 LEAST = 2
 OTHER = "data/compared.ipclab"  # a run of another machine, to compare in a fresh clone
-MEASURED = derived.LAUNCH_VALUES
 BOUNDS = ("bound", "bound_low", "bound_high")
 UNBOUNDED = dict.fromkeys(BOUNDS, float("nan"))
 
@@ -47,12 +46,13 @@ class ComparedRun:
         cls, name: str, about: Mapping[str, Any], launches: Mapping[str, pd.DataFrame]
     ) -> "ComparedRun":
         """Return what is held: `launches` are launch frames by study."""
-        whole = {}
-        for study, frame in launches.items():
-            whole[study] = frame[(frame.metric == "p50") & ~frame.op.str.contains(".", regex=False)]
+        whole = {
+            study: frame[(frame.metric == "p50") & ~frame.op.str.contains(".", regex=False)]
+            for study, frame in launches.items()
+        }
         medians = {study: frame[frame.value.notna()] for study, frame in whole.items()}
         questions = questions_told(about)
-        points = medians_table(told_of_run(name, about), whole.values(), MEASURED)
+        points = medians_table(told_of_run(name, about), whole.values(), derived.LAUNCH_VALUES)
         points = _bounded(points, medians.get(LIMITS), questions)
         return cls(name, about, medians, points, questions)
 

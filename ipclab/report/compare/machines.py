@@ -15,7 +15,8 @@ from ipclab.machine.facts import FACTS
 from ipclab.paths import checkout
 from ipclab.quantile import MEDIAN
 from ipclab.report.appendix.about import told_fact
-from ipclab.report.compare import LIMITS, facts, order, shared
+from ipclab.report.compare import LIMITS, order, shared
+from ipclab.report.compare.facts import differing_facts
 from ipclab.report.compare.held import ComparedRun, compared_run, runs_to_compare
 from ipclab.stats.compare import EQUIVALENCE, FASTER, NOT_TESTED, SAME, SLOWER, UNDECIDED
 from ipclab.stats.quantity import Quantity
@@ -57,8 +58,8 @@ class Machines:
     def pairs(self) -> list[tuple[str, str, str]]:
         """Each pair's name with the names of its first and its second run."""
         first, *others = self.names
-        called = [name for name, _, _ in shared.run_pairs(self.runs)]
-        return [(pair, first, other) for pair, other in zip(called, others, strict=True)]
+        both = zip(shared.run_pairs(self.runs), others, strict=True)
+        return [(pair, first, other) for (pair, _, _), other in both]
 
     @property
     def points(self) -> pd.DataFrame:
@@ -101,7 +102,7 @@ class Machines:
             say(N_("Profile")): [each["parameters"]["profile"] for each in about],
             say(N_("Points")): [Quantity(run.points.point.nunique(), "count") for run in self.runs],
         }
-        every = facts.differing_facts(self.runs)
+        every = differing_facts(self.runs)
         most = [*every[every.name.isin(ALWAYS)].index, *self._most_apart(every)]
         for row in every.loc[most].to_dict("records"):
             rows[say(row["fact"])] = [self._fact(row[name], row["unit"]) for name in self.names]
@@ -127,7 +128,7 @@ class Machines:
 
     def differences(self) -> pd.DataFrame:
         """Return the facts that differ, by what they affect: a column for each run."""
-        every = facts.differing_facts(self.runs)
+        every = differing_facts(self.runs)
         rows = every[~every.same.astype(bool)]
         for name in self.names:
             cells = zip(rows[name], rows.unit, strict=True)

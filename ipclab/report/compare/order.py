@@ -12,8 +12,10 @@ from ipclab.report.compare.shared import run_pairs
 from ipclab.stats.compare import FASTER, SLOWER, Side, compare
 from ipclab.stats.intervals import mean_of
 
-FOUND = ("quick", "slow", "ratio", "ratio_second", "turned", "shown")
-COLUMNS = ("pair", "study", *CONTEST, *FOUND)
+COLUMNS = (
+    *("pair", "study", *CONTEST),
+    *("quick", "slow", "ratio", "ratio_second", "turned", "shown"),
+)
 Field = dict[str, Side]  # launch medians by the name of the mechanism
 
 
@@ -29,31 +31,24 @@ def order_changes(runs: Sequence[ComparedRun]) -> pd.DataFrame:
     for pair, first, other in run_pairs(runs):
         one = _contests(first)
         two = _contests(other)
-        same = first.questions.same, other.questions.same
         for key in sorted(one.keys() & two.keys()):
-            shared = sorted(one[key].keys() & two[key].keys())
-            for mechanisms in combinations(shared, 2):
-                ordered = _ordered(mechanisms, one[key], two[key], len(shared), same)
-                rows.append((pair, *key, *ordered))
+            here, there = one[key], two[key]
+            shared = sorted(here.keys() & there.keys())
+            for names in combinations(shared, 2):
+                quick, slow = sorted(names, key=lambda name: mean_of(here[name].medians))
+                ratio = mean_of(here[slow].medians) / mean_of(here[quick].medians)
+                second = mean_of(there[slow].medians) / mean_of(there[quick].medians)
+                turned = second < 1 < ratio
+                shown = turned and (
+                    _verdict(first, here, quick, slow, len(shared)) == SLOWER
+                    and _verdict(other, there, quick, slow, len(shared)) == FASTER
+                )
+                rows.append((pair, *key, quick, slow, ratio, second, turned, shown))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _ordered(
-    pair: Sequence[str], one: Field, two: Field, count: int, same: Sequence[float]
-) -> tuple[Any, ...]:
-    """Return the columns `FOUND` of two of the `count` mechanisms of a contest, in both runs.
-
-    `same` is what counts as the same in each.
-    """
-    quick, slow = sorted(pair, key=lambda name: mean_of(one[name].medians))
-    here = mean_of(one[slow].medians) / mean_of(one[quick].medians)
-    there = mean_of(two[slow].medians) / mean_of(two[quick].medians)
-    turned = there < 1 < here
-    shown = False
-    if turned:
-        slower_here = compare(one[quick], one[slow], count, same[0]).verdict == SLOWER
-        shown = slower_here and compare(two[quick], two[slow], count, same[1]).verdict == FASTER
-    return quick, slow, here, there, turned, shown
+def _verdict(run: ComparedRun, field: Field, quick: str, slow: str, count: int) -> str:
+    return compare(field[quick], field[slow], count, run.questions.same).verdict
 
 
 def _contests(run: ComparedRun) -> dict[tuple[Any, ...], Field]:

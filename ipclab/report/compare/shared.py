@@ -34,10 +34,18 @@ from ipclab.stats.quantity import FEW_SAMPLES, Quantity, missing
 VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED, NOT_TESTED, NOT_COMPARABLE)
 KEY = ["study", "point", "op"]
 ONLY_FIRST, ONLY_SECOND = "only-first", "only-second"
-FAILED, NOT_TESTABLE, NOT_MEASURED = "failed", "not-testable", "not-measured"
 BETTER, WORSE, ALIKE = "better used", "worse used", "used alike"
-USES = {judge.BELOW: BETTER, judge.ABOVE: WORSE, judge.INSIDE: ALIKE, judge.UNDECIDED: UNDECIDED}
-USES |= {judge.NOT_TESTED: judge.NOT_TESTED}
+USES = {
+    judge.BELOW: BETTER,
+    judge.ABOVE: WORSE,
+    judge.INSIDE: ALIKE,
+    judge.UNDECIDED: UNDECIDED,
+    judge.NOT_TESTED: NOT_TESTED,
+}
+FAILING = {  # what fails on a word of `FAIL_ON` that is no verdict
+    "undecided": [UNDECIDED, NOT_TESTED],
+    "missing": [ONLY_FIRST, ONLY_SECOND],
+}
 KNOWN = ("verdict", "reason", "ratio", "low", "high", "detectable", "launches")
 USE = ("limit", "use", "use_low", "use_high", "used")
 APART = (
@@ -55,9 +63,8 @@ def run_names(runs: Sequence[ComparedRun]) -> list[str]:
 
 def run_pairs(runs: Sequence[ComparedRun]) -> list[tuple[str, ComparedRun, ComparedRun]]:
     """Return the first run with each other one, and what the two are called together."""
-    called = run_names(runs)
-    others = zip(called[1:], runs[1:], strict=True)
-    return [(f"{called[0]} → {name}", runs[0], run) for name, run in others]
+    first, *others = run_names(runs)
+    return [(f"{first} → {name}", runs[0], run) for name, run in zip(others, runs[1:], strict=True)]
 
 
 def shared_points(runs: Sequence[ComparedRun]) -> pd.DataFrame:
@@ -106,10 +113,7 @@ def failing(compared: pd.DataFrame, word: str) -> pd.DataFrame:
     """
     if word == LIMITS:
         return compared[(compared.study == LIMITS) & compared.verdict.isin([FASTER, SLOWER])]
-    verdicts = {
-        "undecided": [UNDECIDED, judge.NOT_TESTED],
-        "missing": [ONLY_FIRST, ONLY_SECOND],
-    }.get(word, [word])
+    verdicts = FAILING.get(word, [word])
     return compared[(compared.study != LIMITS) & compared.verdict.isin(verdicts)]
 
 
@@ -165,18 +169,16 @@ def _side(row: Row, which: str = "") -> Side:
 
 def _use(row: Row, comparison: Comparison) -> Row:
     """Return the ratio of the limits and what it leaves of the ratio of times, or nothing."""
+    times = comparison.ratio, comparison.low, comparison.high
+    if comparison.reason == "no-variance":  # all launches agree to the tick of the clock
+        times = (comparison.ratio,) * 3
     mine = [row[name] for name in BOUNDS]
     theirs = [row[f"{name}_other"] for name in BOUNDS]
-    ratio = comparison.ratio
-    low = comparison.low
-    high = comparison.high
-    if comparison.reason == "no-variance":  # all launches agree to the tick of the clock
-        low = high = ratio
-    if pd.isna([*mine, *theirs]).any() or None in (ratio, low, high):
+    if pd.isna([*mine, *theirs]).any() or None in times:
         return {}
-    bound, *ends = theirs
-    first_bound, *first_ends = mine
-    limit = Quantity(bound, "ns", *ends) / Quantity(first_bound, "ns", *first_ends)
+    first, second = (Quantity(bound, "ns", low, high) for bound, low, high in (mine, theirs))
+    ratio, low, high = times
+    limit = second / first
     use = Quantity(ratio, "1", low, high) / limit
     most = 1 + EQUIVALENCE
     used = USES[judge.within(use, 1 / most, most)]
@@ -185,34 +187,32 @@ def _use(row: Row, comparison: Comparison) -> Row:
 
 def _nearest(left: list[Row], right: list[Row]) -> Iterator[Row]:
     """Yield each row of `left` beside the nearest of `right` by levels; both are taken out."""
-
-    def far(rival: tuple[list[str], Row]) -> tuple[int, list[str], str]:
-        differ, other = rival
-        return len(differ), differ, other["point"]
-
     for one in list(left):
-        rivals = [(differ, other) for other in right if (differ := _differing(one, other))]
+        rivals = []
+        for place, other in enumerate(right):
+            if differ := _differing(one, other):
+                rivals.append((len(differ), differ, other["point"], place))
         if rivals:
-            differ, other = min(rivals, key=far)
-            launches = len(one["medians"]), len(other["medians"])
+            _, differ, _, place = min(rivals)
+            launches = len(one["medians"]), len(right[place]["medians"])
             reason = f"differs:{','.join(differ)}"
             yield one | {"verdict": NOT_COMPARABLE, "reason": reason, "launches": launches}
             left.remove(one)
-            right.remove(other)
+            del right[place]
 
 
 def _differing(one: Row, other: Row) -> list[str]:
     """Return the names of differing levels; none for other studies, mechanisms or ops."""
     if any(one[name] != other[name] for name in ("study", "backend", "op")):
         return []
-    mine = one["levels"]
-    theirs = other["levels"]
-    differ = {name for name in mine | theirs if mine.get(name) != theirs.get(name)}
-    differ |= {name for name in ("size_bytes", "placement") if one[name] != other[name]}
-    return sorted(differ)
+    mine, theirs = (
+        {**row["levels"], "size_bytes": row["size_bytes"], "placement": row["placement"]}
+        for row in (one, other)
+    )
+    return sorted(name for name in mine | theirs if mine.get(name) != theirs.get(name))
 
 
 def _why(point: str, other: ComparedRun) -> str:
     if point in other.about["failures"]:
-        return FAILED
-    return NOT_TESTABLE if point in other.about.get("points", {}) else NOT_MEASURED
+        return "failed"
+    return "not-testable" if point in other.about.get("points", {}) else "not-measured"

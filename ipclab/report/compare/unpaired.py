@@ -73,10 +73,12 @@ def compare_runs(
             by_kind.setdefault(kind, []).append(number)
     differences: dict[int, Difference] = {}
     for numbers in by_kind.values():
-        scatter = paired.scatter(np.log(pairs[number][0].medians) for number in numbers)
-        second_scatter = paired.scatter(np.log(pairs[number][1].medians) for number in numbers)
+        scatters = [
+            paired.scatter(np.log(pairs[number][side].medians) for number in numbers)
+            for side in (0, 1)
+        ]
         for number in numbers:
-            differences[number] = difference(*pairs[number], scatter, second_scatter)
+            differences[number] = difference(*pairs[number], *scatters)
     level = threshold([one.least_level() for one in differences.values()], RUNS_ALPHA)
     comparisons = []
     for number, (first, second) in enumerate(pairs):
@@ -87,15 +89,16 @@ def compare_runs(
 
 def difference(first: Side, second: Side, scatter: Scatter, second_scatter: Scatter) -> Difference:
     """Return the difference of two sides of two or more launches, with each run's `scatter`."""
-    logs = np.log(first.medians)
-    second_logs = np.log(second.medians)
-    one = paired.steadied(logs, scatter)
-    other = paired.steadied(second_logs, second_scatter)
-    one_part = one.error**2
-    other_part = other.error**2
-    squares = one_part + other_part
-    freedom = squares**2 / (one_part**2 / one.freedom + other_part**2 / other.freedom)
-    return Difference(float(second_logs.mean() - logs.mean()), math.sqrt(squares), freedom)
+    sides = np.log(first.medians), np.log(second.medians)
+    steadied = [
+        paired.steadied(*each) for each in zip(sides, (scatter, second_scatter), strict=True)
+    ]
+    parts = [one.error**2 for one in steadied]
+    squares = sum(parts)
+    freedom = squares**2 / sum(
+        part**2 / one.freedom for part, one in zip(parts, steadied, strict=True)
+    )
+    return Difference(float(sides[1].mean() - sides[0].mean()), math.sqrt(squares), freedom)
 
 
 def threshold(chances: Sequence[float], alpha: float) -> float:

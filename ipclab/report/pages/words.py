@@ -26,10 +26,9 @@ from ipclab.report.pages.extraction import (
 )
 from ipclab.store.files import write_whole
 from ipclab.words import filling
-from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
+from ipclab.words.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
 from ipclab.words.filling import placeholders
 from ipclab.words.ours import LOCALE, packages
-from ipclab.words.pofiles import PACKAGE, catalogue_path
 
 TEXT = "text.toml"  # what a text did, beside its study
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
