@@ -23,11 +23,10 @@ from ipclab.studies import ranks
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab_more.studies.stream import STALL_NS, StreamStudy
+from ipclab_more.studies.stream.base import RECEIVED, SENT, StreamPlan
+from ipclab_more.studies.stream.collect import FROM_SEND, INTENDED, account
 from ipclab_more.studies.stream.consumer import Consumer
-from ipclab_more.studies.stream.end import RECEIVED, SENT
-from ipclab_more.studies.stream.ends import FILL_LEAST
-from ipclab_more.studies.stream.joined import FROM_SEND, INTENDED, account
-from ipclab_more.studies.stream.plan import StreamPlan
+from ipclab_more.studies.stream.processes import FILL_LEAST
 from tests.backends.test_channels import launch
 from tests.spawn.test_workers import CPUS
 from tests.support.measured import SEED, measured

@@ -12,21 +12,20 @@ from ipclab.backends.interface import Backend, Place, Store
 from ipclab.backends.lmdb_store import KEY, VERSION, LmdbStore
 from ipclab.backends.seqlock import SEQUENCE, START, SegmentStore
 from ipclab.spawn.worker import Worker
-from ipclab.studies.forked import READY, Forked
 from ipclab.studies.joining import WAIT_NS
-from ipclab_more.studies.faults.plan import LEFT, NOTICED, RECOVERED, SLACK_NS, FaultPlan
-from ipclab_more.studies.faults.seen import (
-    HALF,
-    OLD,
-    WELL,
+from ipclab_more.studies.faults.effects import HALF, OLD, WELL, attempt_outcome, left, shares
+from ipclab_more.studies.faults.plan import (
+    LEFT,
+    NOTICED,
+    RECOVERED,
+    SLACK_NS,
     Content,
+    FaultPlan,
     agreed,
-    attempt_outcome,
-    left,
-    shares,
 )
-from ipclab_more.studies.stream.end import keep_times
-from ipclab_more.studies.stream.ways import PRODUCER
+from ipclab_more.studies.faults.victim import READY, Victim
+from ipclab_more.studies.stream.base import keep_times
+from ipclab_more.studies.stream.connection import PRODUCER
 
 
 def has_lock(backend: Backend) -> bool:
@@ -43,19 +42,20 @@ def hold_lock(worker: Worker, **levels: Any) -> None:
     if kind is None:
         raise TypeError(f"{plan.backend} has no store")
     content = agreed(worker, plan.size)
-    (_inherit if worker.role == PRODUCER else _read)(worker, plan, content, kind, place)
+    part = _inherit if worker.role == PRODUCER else _read
+    part(worker, plan, content, kind, place)
 
 
 def _inherit(
     worker: Worker, plan: FaultPlan, content: Content, kind: type[Store], place: Place
 ) -> None:
-    victim = Forked(partial(_hold, worker, content, kind, place))
+    victim = Victim(partial(_hold, worker, content, kind, place))
     at = victim.hit(signal.SIGKILL, plan.chance(worker))
     victim.end()
     worker.meet(at=at)
     worker.meet()
     begun = clock()
-    _write_after(kind, place, content.message(1))
+    _write_after(kind, place, content.whole(1))
     worker.meet(begun=begun)
     worker.meet()
     worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
@@ -68,10 +68,10 @@ def _hold(
     store = kind(place, True)
     worker.meet(address=store.address)
     store.accept(WAIT_NS)
-    store.write(content.message(0), WAIT_NS)
+    store.write(content.whole(0), WAIT_NS)
     for _ in ("written", "read"):
         worker.meet()
-    data = content.message(1)
+    data = content.whole(1)
     half = len(data) // 2
     if isinstance(store, LmdbStore):
         begun = store.environment.begin(write=True)

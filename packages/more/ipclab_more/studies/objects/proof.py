@@ -1,12 +1,10 @@
 """Proof that objects arrived: each one's sum comes back under a seal, and a share is compared."""
 
 import hashlib
-import operator
 import random
 import struct
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from ipclab.backends.interface import Data
@@ -96,14 +94,6 @@ class Order:
         """Return the object at `place`, made anew."""
         return contents.made_object(self.kind, self.size, self.seed, TIMED + place)
 
-    def stamped(self, content: Any) -> Callable[[], None]:
-        """Write the next object's stamp into `content`; return what takes it out again."""
-        where, share = self.stamp
-        holder, key = contents.cell(content, where)
-        before = holder[key]
-        holder[key] = contents.number_for(content, share)
-        return partial(operator.setitem, holder, key, before)
-
 
 class Timed(Order):
     """The objects of the timed turns: each has a sum of its own, which the other end must tell."""
@@ -120,7 +110,7 @@ class Timed(Order):
         self.given += 1
         self.restore()
         content = self.objects[self.next()]
-        self.restore = self.stamped(content)
+        self.restore = contents.stamp(content, *self.stamp)
         self.sums.append(contents.element_sum(content))
         return content
 
