@@ -46,18 +46,15 @@ class Threads(TaskWay):
 
     def __init__(self) -> None:
         self.answers: dict[int, TaskAnswer] = {}
-        self.take, self.give = self.queues()
-        self.threads = [threading.Thread(target=work, daemon=True) for work in self.workers()]
+        self.take, self.give, work = self.queues()
+        self.threads = [threading.Thread(target=work, daemon=True) for _ in range(WORKERS)]
         for thread in self.threads:
             thread.start()
 
-    def queues(self) -> tuple[Any, Any]:
-        """Return the queues of tasks and of answers."""
-        return SimpleQueue(), SimpleQueue()
-
-    def workers(self) -> list[Callable[[], object]]:
-        """Return what each thread does."""
-        return [partial(serve_tasks, self.take.get, self.give.put)] * WORKERS
+    def queues(self) -> tuple[Any, Any, Callable[[], object]]:
+        """Return the queues of tasks and of answers, and what each thread does."""
+        take, give = SimpleQueue[Any](), SimpleQueue[Any]()
+        return take, give, partial(serve_tasks, take.get, give.put)
 
     def submit(self, task: Task) -> int:
         self.take.put(task)
@@ -81,15 +78,11 @@ class Interpreters(Threads):
 
     apart = INTERPRETER
 
-    def queues(self) -> tuple[Any, Any]:
-        from .interpreters import create_queue
+    def queues(self) -> tuple[Any, Any, Callable[[], object]]:
+        from .interpreters import create_queue, serving
 
-        return create_queue(), create_queue()
-
-    def workers(self) -> list[Callable[[], object]]:
-        from .interpreters import serving
-
-        return [serving(BY_QUEUE, {"take": self.take.id, "give": self.give.id})] * WORKERS
+        take, give = create_queue(), create_queue()
+        return take, give, serving(BY_QUEUE, {"take": take.id, "give": give.id})
 
 
 class Piped(TaskWay):
@@ -100,11 +93,14 @@ class Piped(TaskWay):
         for _ in range(WORKERS):
             ours, theirs = multiprocessing.Pipe()
             self.pipes.append(ours)
-            self.workers.append(self.worker(theirs))
+            worker = self.worker(theirs)
+            worker.start()
+            theirs.close()
+            self.workers.append(worker)
 
     @abstractmethod
     def worker(self, pipe: Any) -> Any:
-        """Start a worker at an end of a pipe."""
+        """Return a worker at an end of a pipe, which begins when it is started."""
 
     def submit(self, task: Task) -> int:
         self.pipes[task[0] % WORKERS].send(task)
@@ -132,10 +128,7 @@ class PipedInterpreters(Piped):
         from .interpreters import serving
 
         own = os.dup(pipe.fileno())  # the interpreter closes it
-        pipe.close()
-        thread = threading.Thread(target=serving(BY_PIPE, {"fd": own}), daemon=True)
-        thread.start()
-        return thread
+        return threading.Thread(target=serving(BY_PIPE, {"fd": own}), daemon=True)
 
 
 class Processes(Piped):
@@ -146,10 +139,7 @@ class Processes(Piped):
         super().__init__()
 
     def worker(self, pipe: Any) -> Any:
-        process = self.context.Process(target=_served, args=(pipe,), daemon=True)
-        process.start()
-        pipe.close()
-        return process
+        return self.context.Process(target=_served, args=(pipe,), daemon=True)
 
 
 def _served(pipe: Any) -> None:
