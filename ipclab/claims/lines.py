@@ -21,7 +21,7 @@ from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
 from ipclab.lab.factors import check_levels
 from ipclab.store.files import file_text
 from ipclab.store.run import RunFolder
-from ipclab.studies.asked import usual_levels
+from ipclab.studies.questions import usual_levels
 
 _HEADER = re.compile(r"\s*\[\[\s*(claim|requirement)\s*\]\]")
 _PLACE = re.compile(r" - at `\$(?:\.(claim|requirement)\[(\d+)\])?(?:\.(\w+))?.*")

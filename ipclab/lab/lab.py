@@ -21,7 +21,7 @@ from ipclab.paths import Paths, checkout
 from ipclab.session.swept import sweep
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
-from ipclab.studies.asked import usual_levels
+from ipclab.studies.questions import usual_levels
 from ipclab.tables import tabulation
 from ipclab.words.catalogue import N_
 from ipclab.words.filling import escaped

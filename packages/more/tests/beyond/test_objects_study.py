@@ -18,10 +18,10 @@ from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.store.point import Point
-from ipclab.studies.asked import questions
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits.floors import limits_of
 from ipclab.studies.profile import PROFILES, Profile
+from ipclab.studies.questions import questions
 from ipclab_more.studies.objects import HANDLE, MIDDLE, SUMMED, ObjectsStudy
 from ipclab_more.studies.objects.contents import MADE
 from ipclab_more.studies.objects.ways import WAYS
