@@ -35,7 +35,6 @@ from ipclab_more.studies.stream.connection import EACH, carrier, roles_of
 HERE = "ipclab_more.studies.stream.processes"
 TABLE = table(Path(__file__).with_name(FILE))
 LEVELS = TABLE["levels"]
-(STALL_NS,) = LEVELS["stall_ns"]
 PACED = (65_536,)  # bytes of a message that is sent at a pace
 SWEPT = "rate", "load", "work_ns"
 LEAST, MOST = 16, 200_000  # messages of a turn

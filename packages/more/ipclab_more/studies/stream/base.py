@@ -83,7 +83,7 @@ class StreamEnd:
         self.last = bytes(self.messages.message(END)[: NUMBER.size - 1])
         self.rows = np.zeros((plan.batch, plan.size), np.uint8)
         if plan.batch > 1:
-            self.rows.flat = np.frombuffer(noise(key, self.rows.size), np.uint8)
+            self.rows.reshape(-1)[:] = np.frombuffer(noise(key, self.rows.size), np.uint8)
         self.base = self.rows.copy()
         self.numbers = numbers_of(self.rows)
         self.batches = 0  # of all phases before this one

@@ -1,6 +1,7 @@
 """What the ends of a stream kept, joined: each message accounted for, and all times."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def joined_stream(producer: Launch, consumers: Sequence[Launch], each: bool) -> 
     """
     kept = producer.samples
     seen = [end.samples["sequences"] for end in consumers]
-    facts = {**producer.facts, **account(int(kept["total"][0]), seen, each)}
+    facts: dict[str, Any] = {**producer.facts, **account(int(kept["total"][0]), seen, each)}
     counts = kept["counts"]
     begun, sent = kept[SENT].reshape(-1, 2).T
     ended = np.max([end.samples[RECEIVED] for end in consumers], axis=0)
@@ -51,17 +52,21 @@ def joined_stream(producer: Launch, consumers: Sequence[Launch], each: bool) -> 
     facts["messages"] = int(counts.sum())
     facts["messages_per_second"] = int(counts.sum()) / (float((ended - begun).sum()) / 1e9)
     for name in ("numbered", "compared"):
-        facts[name] = sum(end.facts[name] for end in consumers)
+        facts[name] = _sum([end.facts for end in consumers], name)
     for name in ("descriptors", MEMORY):
-        facts[f"consumers_{name}"] = sum(end.facts[name] for end in consumers)
+        facts[f"consumers_{name}"] = _sum([end.facts for end in consumers], name)
     received = [end.counters[RECEIVED] for end in consumers]
-    total = {name: sum(counted[name] for counted in received) for name in received[0]}
+    total = {name: _sum(received, name) for name in received[0]}
     if len(received) > 1:  # each counts in a time of its own: shares of these have no sum
         total.pop(BUSY, None)
     if QUEUED in total:  # a share of each one's time, which ranks of MPI do not tell
         total[QUEUED] /= len(consumers)
     counters = {SENT: producer.counters[SENT], RECEIVED: total}
     return Launch(samples, counters, facts=facts, per={SENT: PER, RECEIVED: PER}, turns=turns)
+
+
+def _sum(of_ends: Sequence[Mapping[str, Any]], name: str) -> Any:
+    return sum(of_end[name] for of_end in of_ends)
 
 
 def account(count: int, seen: Sequence[Samples], each: bool) -> dict[str, int]:

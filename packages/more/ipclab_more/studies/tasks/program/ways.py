@@ -182,19 +182,19 @@ class Pool(TaskWay):
         self.pool.join()
 
 
-def _executor(kind: str) -> Executor:
-    """Return a pool of `kind`: thread, interpreter, loky, or how its processes start."""
-    if kind == "loky":
+def _pool(of: str) -> Executor:
+    """Return a pool of threads, interpreters, loky's processes, or processes that start so."""
+    if of == "loky":
         from joblib.externals.loky import ProcessPoolExecutor
 
         return Executor(ProcessPoolExecutor(WORKERS), PROCESS)
-    from concurrent import futures
+    from concurrent import futures  # not before: importing it is part of what a pool costs
 
-    if kind == THREADS:
+    if of == THREADS:
         return Executor(futures.ThreadPoolExecutor(WORKERS), THREAD)
-    if kind == INTERPRETERS:
+    if of == INTERPRETERS:
         return Executor(futures.InterpreterPoolExecutor(WORKERS), INTERPRETER)  # type: ignore[attr-defined]
-    context = multiprocessing.get_context(kind)
+    context = multiprocessing.get_context(of)
     return Executor(futures.ProcessPoolExecutor(WORKERS, context), PROCESS)
 
 
@@ -202,7 +202,7 @@ def made_way(name: str, queue: str) -> TaskWay:
     """Return the way called `name`; interpreters by hand have their own `queue`, or a pipe."""
     kind, _, start = name.rpartition("-")
     if kind == "pool":
-        return _executor(start)
+        return _pool(start)
     if kind:
         return Pool(start) if kind == "mp-pool" else Processes(start)
     if name == THREADS:
