@@ -43,10 +43,9 @@ class Seal:
 
     def opened(self, sealed: Data) -> Answer:
         """Return the answer to the next object; `PayloadError` if it is none of the taking end."""
-        answer = f"the answer to object {self.count}"
-        if len(sealed) != ANSWER.size + SEAL_BYTES:
-            came = f"arrived with {len(sealed)} of {ANSWER.size + SEAL_BYTES} bytes"
-            raise PayloadError(f"{answer} {came}", "")
+        answer, whole = f"the answer to object {self.count}", ANSWER.size + SEAL_BYTES
+        if len(sealed) != whole:
+            raise PayloadError(f"{answer} arrived with {len(sealed)} of {whole} bytes", "")
         body = bytes(sealed[: ANSWER.size])
         if self._digest(body) != sealed[ANSWER.size :]:
             why = "it is altered, an older one, or was given by somebody else"
