@@ -46,8 +46,9 @@ class ObjectsStudy(Study):
         """Return few turns for large objects, but in full."""
         values = super().of_point(point, effort, in_contest)
         few = self.own(effort).get("turns_of_large")
-        large = few is not None and point.size_bytes > MIDDLE
-        return replace(values, turns=min(few, values.turns)) if large else values
+        if few is None or point.size_bytes <= MIDDLE:
+            return values
+        return replace(values, turns=min(few, values.turns))
 
     def backends(self) -> tuple[str, ...]:
         return tuple(registry.ready(lambda backend: backend.channel and backend.name in CARRIERS))
