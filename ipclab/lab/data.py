@@ -20,7 +20,7 @@ from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.store.door import point_of
 from ipclab.store.run import RunFolder
-from ipclab.studies.asked import usual_levels
+from ipclab.studies.questions import usual_levels
 from ipclab.words import filling
 from ipclab.words.filling import Variables, placeholders
 from ipclab.words.words import DASH, Words

@@ -8,7 +8,7 @@ import pandas as pd
 from ipclab.errors import UsageError, hint
 from ipclab.store.questions import Questions
 from ipclab.store.run import RunFolder
-from ipclab.studies.asked import usual_levels
+from ipclab.studies.questions import usual_levels
 from ipclab.words import labels
 
 MECHANISM = "backend"

@@ -26,8 +26,8 @@ from ipclab.session.request import PARAMETERS, Request
 from ipclab.session.session import measure_run
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
-from ipclab.studies.asked import usual_levels
 from ipclab.studies.interface import Sweep
+from ipclab.studies.questions import usual_levels
 from ipclab.tables import tabulation
 from ipclab.words.catalogue import N_
 from ipclab.words.filling import escaped

@@ -16,8 +16,8 @@ from ipclab.store.files import LOCK
 from ipclab.store.record import Record, create, reopened
 from ipclab.store.run import INDEX, RunFolder
 from ipclab.store.schema import RUN_NAME
-from ipclab.studies.asked import questions_of, questions_plain
 from ipclab.studies.profile import profile
+from ipclab.studies.questions import questions_of, questions_plain
 
 CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
 SEED_BITS = 31

@@ -12,7 +12,7 @@ import pandas as pd
 from ipclab.frames.contests import groups
 from ipclab.frames.points import head
 from ipclab.store.point import Point
-from ipclab.studies.asked import question
+from ipclab.studies.questions import question
 
 MOST = 32  # contestants of a heat
 

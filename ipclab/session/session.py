@@ -32,12 +32,12 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.record import Record, check_measured, reopened
 from ipclab.store.referees import keep_referees
-from ipclab.studies.asked import questions_plain, renewed
 from ipclab.studies.installed import ALWAYS
 from ipclab.studies.installed import study as study_called
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
 from ipclab.studies.limits.floors import bounding
 from ipclab.studies.profile import profile
+from ipclab.studies.questions import questions_plain, renewed
 
 NOT_HERE = "not testable here: "
 # A heat has fewer turns than planned where these last so many times as long as they should

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.proof import digest, noise
 from ipclab.spawn.started import Role
-from ipclab.spawn.worker import Outcome, Worker
+from ipclab.spawn.worker import Worker
 from ipclab.studies.joining import WAIT_NS, joined_ends
 
 HERE = "ipclab.studies.conform_channel"
@@ -70,45 +71,46 @@ def channel_faults(name: str) -> Iterator[str]:
                 yield from (f"{wait}: {line}" for line in said)
 
 
-def _launched(launcher: Launcher, target: str, **arguments: object) -> dict[str, Outcome]:
+def _launched(launcher: Launcher, target: str, **arguments: object) -> dict[str, dict[str, Any]]:
+    """Return the facts that both ends of a launch tell, by role."""
     cpus = frozenset(os.sched_getaffinity(0))
-    names = "server", "client"
-    roles = [Role(name, f"{HERE}:{target}", arguments, cpus) for name in names]
-    return launcher.launch(roles, SECONDS)
+    roles = [Role(name, f"{HERE}:{target}", arguments, cpus) for name in ("server", "client")]
+    return {name: end.facts for name, end in launcher.launch(roles, SECONDS).items()}
 
 
 def _whole(launcher: Launcher, name: str, wait: str, sizes: list[int]) -> Iterator[str]:
     order, key = sizes * ROUNDS, secrets.token_hex(16)
-    asked = [_message(key, number, size) for number, size in enumerate(order)]
+    asked = [noise(f"{key}-{number}", size) for number, size in enumerate(order)]
     answers = [_answered(key, number, data) for number, data in enumerate(asked)]
     expected = {"server": [*map(digest, asked)], "client": [*map(digest, answers)]}
-    for role, end in _launched(
-        launcher, "echo_all_sizes", backend=name, wait=wait, sizes=order, key=key
-    ).items():
-        if kinds := ", ".join(end.facts["kinds"]):
+    told = _launched(launcher, "echo_all_sizes", backend=name, wait=wait, sizes=order, key=key)
+    for role, facts in told.items():
+        if kinds := ", ".join(facts["kinds"]):
             yield f"the {role} is given a {kinds} where bytes of its own are asked for"
-        ends = zip(order, end.facts["digests"], expected[role], strict=False)
+        ends = zip(order, facts["digests"], expected[role], strict=False)
         wrong = sorted({size for size, one, other in ends if one != other})
-        if wrong or len(end.facts["digests"]) != len(order):
+        if wrong or len(facts["digests"]) != len(order):
             yield f"messages of {wrong or 'some'} bytes do not reach the {role} whole"
-        if end.facts["too_long"] != "ValueError":
-            yield f"a message above its capacity gives {end.facts['too_long'] or 'no error'}, not ValueError"
-        if end.facts["left"]:
-            yield f"it leaves {end.facts['left']} behind"
+        if (error := facts["too_long"]) != "ValueError":
+            yield f"a message above its capacity gives {error or 'no error'}, not ValueError"
+        if facts["left"]:
+            yield f"it leaves {facts['left']} behind"
 
 
 def _late(launcher: Launcher, name: str, wait: str, sizes: list[int]) -> Iterator[str]:
-    for role, end in _launched(launcher, "late", backend=name, wait=wait).items():
-        if end.facts["error"] != "TimeoutError":
-            yield f"nothing comes to the {role}, and it gets {end.facts['error'] or 'a message'}, not TimeoutError"
-        elif not end.facts["waited"]:
+    for role, facts in _launched(launcher, "late", backend=name, wait=wait).items():
+        if (error := facts["error"]) != "TimeoutError":
+            seen = error or "a message"
+            yield f"nothing comes to the {role}, and it gets {seen}, not TimeoutError"
+        elif not facts["waited"]:
             yield f"the {role} does not wait as long as is asked"
 
 
 def _dead(launcher: Launcher, name: str, wait: str, sizes: list[int]) -> Iterator[str]:
-    end = _launched(launcher, "bereft", backend=name, wait=wait)["client"]
-    if end.facts["error"] != "BrokenPipeError":
-        yield f"the other process is dead, and it gets {end.facts['error'] or 'a message'}, not BrokenPipeError"
+    error = _launched(launcher, "bereft", backend=name, wait=wait)["client"]["error"]
+    if error != "BrokenPipeError":
+        seen = error or "a message"
+        yield f"the other process is dead, and it gets {seen}, not BrokenPipeError"
 
 
 def joined_channel(worker: Worker, name: str, capacity: int, wait: str) -> Channel:
@@ -119,11 +121,6 @@ def joined_channel(worker: Worker, name: str, capacity: int, wait: str) -> Chann
     return end
 
 
-def _message(key: str, number: int, size: int) -> bytes:
-    """Return message `number`, which nobody can foresee who does not know the `key`."""
-    return noise(f"{key}-{number}", size)
-
-
 def _answered(key: str, number: int, data: bytes) -> bytes:
     """Return the answer to message `number`: all of `data`, mixed with what the ends alone know."""
     own = np.frombuffer(noise(f"{key} answer {number}", len(data)), np.uint8)
@@ -131,32 +128,31 @@ def _answered(key: str, number: int, data: bytes) -> bytes:
 
 
 def echo_all_sizes(worker: Worker, backend: str, wait: str, sizes: list[int], key: str) -> None:
-    """Send messages and mixed answers to them, and one that is too long."""
+    """Send messages that nobody can foresee, and mixed answers to them, and one that is too long."""
     worker.meet()
+    facts = worker.outcome.facts
     kinds = set[str]()
-    digests = worker.outcome.facts["digests"] = list[str]()
+    digests = facts["digests"] = list[str]()
     channel = joined_channel(worker, backend, max(sizes), wait)
     asks = worker.role == "client"
     for number, size in enumerate(sizes):
         if asks:
-            channel.send(_message(key, number, size), WAIT_NS)
+            channel.send(noise(f"{key}-{number}", size), WAIT_NS)
         data = channel.recv(WAIT_NS)
         digests.append(digest(data))
         if type(data) is not bytes:
             kinds.add(type(data).__name__)
         if not asks:
             channel.send(_answered(key, number, bytes(data)), WAIT_NS)
-    worker.outcome.facts["kinds"] = sorted(kinds)
+    facts["kinds"] = sorted(kinds)
     worker.meet()
-    worker.outcome.facts["too_long"] = _error(lambda: channel.send(bytes(max(sizes) + 1), WAIT_NS))
+    facts["too_long"] = _error(lambda: channel.send(bytes(max(sizes) + 1), WAIT_NS))
     channel.close()
     channel.close()  # a second time does nothing
     worker.meet()
-    places = [
-        *SHARED_MEMORY.glob(f"{worker.prefix}*"),
-        *Path(worker.folder).glob(f"{worker.prefix}*"),
-    ]
-    worker.outcome.facts["left"] = sorted(place.name for place in places)
+    places = (SHARED_MEMORY, Path(worker.folder))
+    left = [path.name for place in places for path in place.glob(f"{worker.prefix}*")]
+    facts["left"] = sorted(left)
 
 
 def late(worker: Worker, backend: str, wait: str) -> None:

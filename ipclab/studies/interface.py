@@ -105,12 +105,11 @@ class Site:
         Ends that the scheduler places have no other contestant beside them: two that were parked
         while others ran it wakes on one CPU, where those of a program by itself can stay apart.
         """
-        unplaced = {name for name, contestant in heat.items() if contestant.scheduler_places}
-        pinned = [name for name in heat if name not in unplaced]
+        pinned = {name: member for name, member in heat.items() if not member.scheduler_places}
         ends: HeatOutcomes = {}
         if pinned:
-            ends |= Heat(self.launcher, schedule).run({name: heat[name] for name in pinned})
-        for name in schedule.order(unplaced, BEGINNING):
+            ends |= Heat(self.launcher, schedule).run(pinned)
+        for name in schedule.order(heat.keys() - pinned.keys(), BEGINNING):
             ends |= Heat(self.launcher, schedule).run({name: heat[name]})
         return ends
 

@@ -40,13 +40,11 @@ def on_ranks_or_workers(site: Site, points: Sequence[Point], preload: str) -> It
 
         def run(heat: Mapping[str, Contestant], schedule: Schedule) -> HeatOutcomes:
             """Run the heat of the workers, and next to it, in turn, those that own their ranks."""
-            others = {
-                name: member for name, member in heat.items() if member.point.backend not in ranked
-            }
+            own = {name: one for name, one in heat.items() if one.point.backend in ranked}
+            others = {name: one for name, one in heat.items() if name not in own}
             ends = site.workers(others, schedule) if others else {}
-            for name, contestant in heat.items():
-                if name not in others:
-                    ends |= bench({name: contestant}, schedule)
+            for name, contestant in own.items():
+                ends |= bench({name: contestant}, schedule)
             return ends
 
         yield run

@@ -24,8 +24,8 @@ from ipclab.store.point import Point
 from ipclab.store.record import Record, encode
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
-from ipclab.studies.asked import questions_of, questions_plain
 from ipclab.studies.profile import PROFILES
+from ipclab.studies.questions import questions_of, questions_plain
 from tests.support.made import begun
 
 OP, SAMPLES, BOUND = "round-trip", 40, 2_000

@@ -11,7 +11,7 @@ from ipclab.backends.installed import keeps
 from ipclab.frames import derived
 from ipclab.frames.contests import CONTEST, contests
 from ipclab.stats.compare import SLOWER
-from ipclab.studies.asked import question
+from ipclab.studies.questions import question
 from tests.support.told import reference
 
 

@@ -16,7 +16,7 @@ from ipclab.stats.intervals import SESSION_ERROR, mean_of, statistic_estimate
 from ipclab.stats.sessions import HEATS, by_session, several
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
-from ipclab.studies.asked import question
+from ipclab.studies.questions import question
 from tests.support.made import framed, make_launch
 
 MAIN: dict[str, Any] = {

@@ -10,7 +10,7 @@ from ipclab.bounds import states
 from ipclab.paths import checkout
 from ipclab.stats.sessions import HEATS
 from ipclab.store.bundle import opened
-from ipclab.studies.asked import questions
+from ipclab.studies.questions import questions
 
 ARMS = [[{"arm": "main"}, {"arm": "walls", "wall": "none"}]]
 CALM = (99, 100, 100, 101, 102)

@@ -23,8 +23,8 @@ from ipclab.marks.bars import bars, dots, facets
 from ipclab.marks.curves import _apart, lines
 from ipclab.report.notebooks.quotes import MIME, Kept, Quoted
 from ipclab.stats.quantity import Quantity, measured
-from ipclab.studies.asked import questions_of
 from ipclab.studies.profile import PROFILES
+from ipclab.studies.questions import questions_of
 from ipclab.tables import table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels

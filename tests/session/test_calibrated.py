@@ -22,9 +22,9 @@ from ipclab.store.launch import Launch
 from ipclab.store.record import Record, create, encode
 from ipclab.store.run import RunFolder, read_run
 from ipclab.store.samples import Measured
-from ipclab.studies.asked import questions_of, questions_plain
 from ipclab.studies.calibration import OP, CalibrationStudy
 from ipclab.studies.profile import PROFILES
+from ipclab.studies.questions import questions_of, questions_plain
 from tests.support.bundled import NOW, make_run
 from tests.support.made import LAUNCH_NS
 

@@ -14,10 +14,10 @@ from ipclab.store import run as folder
 from ipclab.store.files import dump_json
 from ipclab.store.questions import Bound, Mechanism, Question, Questions
 from ipclab.store.record import Record, sealed
-from ipclab.studies.asked import question, questions_of, renewed
 from ipclab.studies.installed import studies
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
+from ipclab.studies.questions import question, questions_of, renewed
 from tests.support.commands import environment
 
 ALONE = """

@@ -23,11 +23,11 @@ from ipclab.store.point import Point
 from ipclab.store.questions import Mechanism
 from ipclab.store.samples import Measured
 from ipclab.studies.arms import Levels
-from ipclab.studies.asked import questions
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy, limit_point
 from ipclab.studies.limits.floors import bounding
 from ipclab.studies.profile import PROFILES
+from ipclab.studies.questions import questions
 from tests.support.made import framed, make_launch
 from tests.support.measured import measured
 

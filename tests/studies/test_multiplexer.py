@@ -25,7 +25,7 @@ from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.limits import LimitsStudy
-from ipclab.studies.multiplexer import NODES, output, study, toolchain, turns
+from ipclab.studies.multiplexer import NODES, output, study, toolchain
 from ipclab.studies.multiplexer.study import LONGEST, MultiplexerStudy, cell
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
@@ -204,7 +204,7 @@ def test_the_turns_of_a_heat_are_read_exactly() -> None:
     far = [{**each, **END, "cell": 1} for each in (TURN, {**second, "fairness": 2.5})]
     failed = {**FAILURE, "cell": 2}
     said = lines(far[0], TURN, {**TURN, "cell": 2}, second, failed, far[1] | {"fairness": 2.5})
-    near, both, why = turns.cell_ends(said, ["write", "end-to-end", "receive"], 2)
+    near, both, why = output.cell_ends(said, ["write", "end-to-end", "receive"], 2)
     assert why == "oh"
     assert isinstance(near, Outcome) and isinstance(both, Outcome)
     launch = STUDY.collect(POINTS[0], {"program": near}, 1)
@@ -239,11 +239,11 @@ def test_the_turns_of_a_heat_are_read_exactly() -> None:
 )
 def test_any_other_output_of_a_heat_is_refused(text: str, why: str) -> None:
     with pytest.raises(LabError, match=f"output cannot be used: .*{why}"):
-        turns.cell_ends(text, ["write"], 2)
+        output.cell_ends(text, ["write"], 2)
 
 
 def test_a_program_that_ended_has_said_which_cell_was_why() -> None:
-    assert turns.failures(f"{lines(TURN, FAILURE)}panic: oh\n{lines(FAILURE)[:-4]}") == {0: "oh"}
+    assert output.failures(f"{lines(TURN, FAILURE)}panic: oh\n{lines(FAILURE)[:-4]}") == {0: "oh"}
 
 
 def test_why_a_benchmark_failed_is_one_line() -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 from ipclab.frames.contests import contests
 from ipclab.frames.points import BY_HEAT
 from ipclab.store.run import RunFolder
-from ipclab.studies.asked import question
+from ipclab.studies.questions import question
 from tests.support.told import measured
 
 # the level of a factor -> by how much its values are multiplied

@@ -12,8 +12,8 @@ from ipclab.spawn.worker import Worker, call_target
 from ipclab.studies import calibration
 from ipclab.studies.payload import handover
 from ipclab.studies.round_trip import ends as trips
-from ipclab_more.studies.stream import consumer, ways
-from ipclab_more.studies.stream import ends as streams
+from ipclab_more.studies.stream import connection, consumer
+from ipclab_more.studies.stream import processes as streams
 
 WAIT_NS = 1_000_000_000  # what is lost is missed sooner
 EVERY, LATE, LONG, SHORT = 20, 25, 400, 8
@@ -466,10 +466,10 @@ SEGMENTS = {name: variant(Lied, view=view) for name, view in VIEWS.items()}
 def run(worker: Worker, target: str, cheat: str, **arguments: Any) -> Any:
     """Be what `target` is, over the channel `cheat`: in a process that is only for that."""
     fake = Backend("cheat", channel=CHEATS.get(cheat), segment=SEGMENTS.get(cheat))
-    for module in (trips, ways, handover):
+    for module in (trips, connection, handover):
         vars(module)["find"] = lambda name: fake
     own = importlib.import_module(target.partition(":")[0])
-    for module in (own, trips, streams, consumer, ways, calibration):
+    for module in (own, trips, streams, consumer, connection, calibration):
         vars(module)["WAIT_NS"] = WAIT_NS
     handover.WAIT_SECONDS = WAIT_NS / 1e9 if cheat == "Base" else 0.3
     return call_target(worker, target, arguments)

@@ -66,7 +66,7 @@ def straight(worker: Worker, log: str) -> None:
 
 def take_and_die(worker: Worker, **levels: Any) -> Turns:
     """Be the taking end of an object's way until its first turn, and be killed in it."""
-    from ipclab_more.studies.objects.ends import take
+    from ipclab_more.studies.objects.processes import take
 
     turns = take(worker, **levels)
     yield next(turns)

@@ -14,8 +14,8 @@ from ipclab.frames.points import BY_HEAT, Frame, Row
 from ipclab.store.identity import NAMES, digest_of
 from ipclab.store.launch import Launch
 from ipclab.store.record import Record, create
-from ipclab.studies.asked import questions_of, questions_plain
 from ipclab.studies.profile import PROFILES
+from ipclab.studies.questions import questions_of, questions_plain
 
 # what a run asks, for its `run.json`
 ASKED: dict[str, Any] = questions_plain(questions_of(PROFILES["quick"]))

@@ -14,7 +14,8 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Worker
 from ipclab.studies.joining import WAIT_NS
-from ipclab_more.studies.objects import contents, ends
+from ipclab_more.studies.objects import contents
+from ipclab_more.studies.objects import processes as ends
 
 NOWHERE = -1  # no descriptor
 BEGIN, END = "begin", "end"
@@ -30,11 +31,11 @@ def hand(worker: Worker, backend: str, size: int, way: str) -> None:
     """Hand a small array over, which no one counts, and then one between two marks of the giving
     end.
     """
-    with ends.linked(worker, backend, size, contents.ARRAY, way) as (channel, chosen, room, _):
+    with ends.linked(worker, backend, size, contents.ARRAY, way) as (channel, chosen, room, *_):
         for number, length in enumerate((ends.FIRST_BYTES, size)):
             content: Any = contents.made_object(contents.ARRAY, length, 1, number)
             if worker.role == "server":
-                came = chosen.take(channel.recv(WAIT_NS), room)
+                came = chosen.take(channel.recv(WAIT_NS), room, contents.ARRAY)
                 channel.send(b"%f" % contents.element_sum(came), WAIT_NS)
                 continue
             mark(BEGIN, way, backend, str(number))

@@ -54,8 +54,8 @@ class Draw:
             drawn = random.exponential(self.mean, count)
         else:
             drawn = random.normal(self.mean, self.sd, count)
-        sizes: Whole = np.clip(np.rint(drawn), self.low, self.high).astype(np.int64)
-        return sizes
+        values: Whole = np.clip(np.rint(drawn), self.low, self.high).astype(np.int64)
+        return values
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,8 @@ class FileSet:
 
     def files(self) -> dict[str, Any]:
         """Return what tells these files from others, for a file beside them and for the run."""
-        return {
-            "name": self.name,
-            "count": self.count,
-            "size": asdict(self.size),
-            "seed": self.seed,
-        }
+        size = asdict(self.size)
+        return {"name": self.name, "count": self.count, "size": size, "seed": self.seed}
 
 
 @lru_cache
@@ -201,11 +197,11 @@ def free_bytes(folder: Path) -> int:
 
 def no_room(file_set: FileSet, scratch: Path) -> str | None:
     """Return why the disk below `scratch` cannot hold the set, with the fix; None when it can."""
-    have = free_bytes(scratch)
-    need = file_set.on_disk + SLACK
-    if have >= need or _same(path_of(scratch, TAG) / file_set.name, file_set):
+    if _same(path_of(scratch, TAG) / file_set.name, file_set):
         return None
-    return f"{have:,} bytes are free in {scratch} and {need:,} are needed; {ELSEWHERE}"
+    have, need = free_bytes(scratch), file_set.on_disk + SLACK
+    short = f"{have:,} bytes are free in {scratch} and {need:,} are needed; {ELSEWHERE}"
+    return short if have < need else None
 
 
 @contextmanager
@@ -238,18 +234,29 @@ def made_sets(
         yield there
 
 
+def _telling(say: Say, line: str) -> Callable[[int], None]:
+    """Return what tells how many are done, in `line`, but not more often than it is read."""
+    last = time.monotonic_ns()
+
+    def tell(done: int) -> None:
+        nonlocal last
+        if time.monotonic_ns() - last >= SAY_EVERY_NS:
+            last = time.monotonic_ns()
+            say(line.format(done))
+
+    return tell
+
+
 def remove_set(folder: Path, say: Say) -> None:
     """Delete the folder of a set, several of its folders at a time, and tell how far that is."""
     if not folder.is_dir():
         return
     parts = [part for part in folder.iterdir() if part.is_dir()]
-    last = time.monotonic_ns()
+    tell = _telling(say, f"file set {folder.name}: {{:,}} of {len(parts):,} folders are deleted")
     with ThreadPoolExecutor() as pool:
         removed = pool.map(partial(shutil.rmtree, ignore_errors=True), parts)
         for done, _ in enumerate(removed, 1):
-            if time.monotonic_ns() - last >= SAY_EVERY_NS:
-                last = time.monotonic_ns()
-                say(f"file set {folder.name}: {done:,} of {len(parts):,} folders are deleted")
+            tell(done)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -257,22 +264,14 @@ def _digest(folder: Path, file_set: FileSet, engine: Any, say: Say) -> str:
     """Make missing files, all anew where somebody wrote into them; return the digest of all."""
     if not _same(folder, file_set):
         shutil.rmtree(folder, ignore_errors=True)  # files of another description
-        have = free_bytes(folder.parent)
-        need = file_set.on_disk + SLACK
+        have, need = free_bytes(folder.parent), file_set.on_disk + SLACK
         if have < need:
             raise LabError("no room", f"{have:,} bytes are free and {need:,} are needed")
         folder.mkdir(mode=0o700)
         write_whole(folder / ABOUT, dump_json(file_set.files()))
     say(f"file set {file_set.name}: {file_set.count:,} files, {file_set.bytes:,} bytes")
-    last = time.monotonic_ns()
     threads = os.cpu_count() or 1
-
-    def tell(done: int) -> None:
-        nonlocal last
-        if time.monotonic_ns() - last >= SAY_EVERY_NS:
-            last = time.monotonic_ns()
-            say(f"file set {file_set.name}: {done:,} of {file_set.count:,} files")
-
+    tell = _telling(say, f"file set {file_set.name}: {{:,}} of {file_set.count:,} files")
     engine.make_files(str(folder), 0, file_set.native_sizes, file_set.content_seed, threads, tell)
     digest: str = engine.digest_files(str(folder), file_set.native_sizes, threads)
     noted = folder / DIGEST

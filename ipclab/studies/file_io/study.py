@@ -110,9 +110,9 @@ class FileIoStudy(Study):
             "cpus": [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else [],
             "deadline_ns": int(profile.launch_seconds * ENGINE_SHARE * 1e9),
         }
-        files = replace(_files_of(point), compute=DRAWS.get(int(levels["compute_ns"])))
-        arguments = {"files": asdict(files), "cache": levels["cache"], "plan": plan}
-        arguments["most"] = profile.most_samples
+        files = asdict(replace(_files_of(point), compute=DRAWS.get(int(levels["compute_ns"]))))
+        most = profile.most_samples
+        arguments = {"files": files, "cache": levels["cache"], "plan": plan, "most": most}
         cpus: frozenset[int] = frozenset().union(*placement.cpus)
         return [Role("engine", "ipclab.studies.file_io.engine:read_file_set", arguments, cpus)]
 
@@ -147,10 +147,9 @@ class FileIoStudy(Study):
                 folder = str(there.folder(str(point.levels["set"])))
                 first = point.id not in drawn
                 more = {"folder": folder, "timeline": first and in_timeline(point), "verify": first}
-                roles = [
-                    replace(role, arguments={**role.arguments, **more}) for role in contestant.roles
-                ]
-                outcomes = site.launcher.launch(roles, seconds)
+                (role,) = contestant.roles
+                role = replace(role, arguments={**role.arguments, **more})
+                outcomes = site.launcher.launch([role], seconds)
                 agree(sums, point, outcomes["engine"].facts.get("checksum"))
                 drawn.add(point.id)
                 return outcomes

@@ -69,35 +69,29 @@ def levels_known(
 
     Those of a run `as_texts` are the text's, however many threads these are for each core.
     """
+    arms = table(ARMS)
     own = sweep.numbers("threads", ())
     most = math.inf if as_texts else 2 * cores()
     reference = REFERENCE if as_texts else _reference()
-    ours = table(ARMS)["text_mixes"].items()
     files = _files_for(sets, own=sweep.sizes is not None)
     large = sets[files["large"][0]].count
-    levels: dict[str, Sequence[Any]] = {
-        name: _threads(own, multiples, how, most) for name, how in table(ARMS)["threads"].items()
+    usual_depths = [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large]
+    depths = sweep.numbers("depth", usual_depths)
+    levels: dict[str, Sequence[Any]] = {**files}
+    for name, how in arms["threads"].items():
+        levels[name] = _threads(own, multiples, how, most)
+    for name, mixes in arms["text_mixes"].items():
+        levels[name] = mixes.split() if as_texts else []
+    return levels | {
+        "serial": [count for count in levels["serial"] if count > 1],
+        "longest": [count for count in levels["longest"] if count > reference],
+        "reference": [reference],
+        "mixes": [mix for mix in arms["mixes"].split() if len(roles_of_mix(mix)) <= most],
+        "caches": (COLD, "warm"),
+        "depths": depths,
+        "ends_of_depths": [depths[0], depths[-1]],
+        "flight_depths": sweep.numbers("depth", (1, 16, 256)),
     }
-    depths = sweep.numbers(
-        "depth", [n for n in (1, 2, 4, 8, 16, 40) if n <= min(large, 16) or n == large]
-    )
-    return (
-        levels
-        | files
-        | {
-            "serial": [count for count in levels["serial"] if count > 1],
-            "longest": [count for count in levels["longest"] if count > reference],
-            "reference": [reference],
-            "mixes": [
-                mix for mix in table(ARMS)["mixes"].split() if len(roles_of_mix(mix)) <= most
-            ],
-            **{name: mixes.split() if as_texts else [] for name, mixes in ours},
-            "caches": (COLD, "warm"),
-            "depths": depths,
-            "ends_of_depths": [depths[0], depths[-1]],
-            "flight_depths": sweep.numbers("depth", (1, 16, 256)),
-        }
-    )
 
 
 def _files_for(sets: Mapping[str, FileSet], own: bool) -> dict[str, list[str]]:
@@ -107,19 +101,17 @@ def _files_for(sets: Mapping[str, FileSet], own: bool) -> dict[str, list[str]]:
     """
     mean = {name: each.size.mean for name, each in sets.items() if name.startswith(OF_SIZE)}
     sized = [*mean]
-    paged = [name for name in sized if mean[name] >= FAULT_FROM]
-    every = {"sized": sized, "of_pages": paged}
+    every = {"sized": sized, "of_pages": [name for name in sized if mean[name] >= FAULT_FROM]}
+    text: dict[str, str] = table(ARMS)["sets"]
     if not own:
-        return every | {name: [text] for name, text in table(ARMS)["sets"].items()}
-    none: dict[str, list[str]] = {name: [] for name in table(ARMS)["sets"]}
+        return every | {name: [of_text] for name, of_text in text.items()}
+    smallest = dict.fromkeys(("mixed", "calls", "by_roles"), sized[:1])
     return {
-        **none,
+        **{name: [] for name in text},
         **every,
+        **smallest,
         "large": sized[-1:],
-        "mixed": sized[:1],
         "mixed_big": sized[1:][-1:],
-        "calls": sized[:1],
-        "by_roles": sized[:1],
         "few_sums": [name for name in sized if mean[name] > SMALL],
         "many_sums": [name for name in sized if mean[name] <= SMALL],
     }
@@ -136,14 +128,9 @@ def whole_levels(sets: Mapping[str, FileSet], levels: Levels) -> Levels:
         "depth": 256 if levels["backend"] == "overlapped" else 1,
         "buffer": "none" if mapped else "fresh",
     }
-    own = {name: level for name, level in usual.items() if levels[name] == "usual"}
-    return {
-        **levels,
-        **own,
-        "roles": roles,
-        "threads": len(roles_of_mix(roles)),
-        "size": sets[levels["set"]].bytes,
-    }
+    levels |= {name: level for name, level in usual.items() if levels[name] == "usual"}
+    levels |= {"roles": roles, "threads": len(roles_of_mix(roles))}
+    return levels | {"size": sets[levels["set"]].bytes}
 
 
 def roles_of_mix(text: str) -> list[str]:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from ipclab.bounds.floors import COPYING, bound_of, native
 from ipclab.store.point import Point
-from ipclab.studies.asked import question, questions
 from ipclab.studies.interface import Study
 from ipclab.studies.limits import PAIRS, LimitsStudy, limit_point, queue_refusal
+from ipclab.studies.questions import question, questions
 
 LEAST_COPIED = 4_000  # what is shorter takes no time that could show that a result is impossible
 

@@ -1,16 +1,19 @@
 """The compiled Go program as the study's bench: cells in turns in one process; published apart."""
 
+import json
 import os
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from ipclab.spawn.failures import LaunchError
 from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
-from ipclab.studies.multiplexer import output, turns
+from ipclab.studies.multiplexer import output
 
 NAME = "program"  # the role
 PUBLISHED = "published"  # the arm that is measured as published, by Go's own benchmarks
@@ -65,14 +68,16 @@ class Program:
         ended: HeatOutcomes = {}
         while going := [name for name in heat if name not in ended]:
             roles = [heat[name].roles[0] for name in going]
-            asked = turns.heat(roles, schedule)
+            asked = _asked([role.arguments for role in roles], schedule)
             try:
                 said = self._said(roles[0], [], {"IPCLAB_HEAT": asked}, PATIENCE * schedule.seconds)
                 ops = [heat[name].point.primary[0] for name in going]
-                outcomes = dict(zip(going, turns.cell_ends(said, ops, schedule.turns), strict=True))
+                outcomes = dict(
+                    zip(going, output.cell_ends(said, ops, schedule.turns), strict=True)
+                )
                 self.raw += [asked, "\n", said]
             except LaunchError as error:
-                failures = turns.failures(error.said)
+                failures = output.failures(error.said)
                 if not failures:
                     return ended | dict.fromkeys(going, error)
                 outcomes = {going[number]: why for number, why in failures.items()}
@@ -96,6 +101,20 @@ class Program:
             failed.said = error.said
             raise failed from error
         return str(done[NAME].facts["said"])
+
+
+def _asked(cells: Sequence[Mapping[str, Any]], schedule: Schedule) -> str:
+    """Return the heat of `cells` as the Go program takes it, in JSON; times are in ns."""
+    asked = {
+        "cells": [{name: cell[name] for name in ("cell", "cpus")} for cell in cells],
+        "turns": schedule.turns,
+        "warm": schedule.warm_ns,
+        "turn": cells[0]["turn_ns"],
+        "least": cells[0]["least"],
+        "patience": round(schedule.seconds * 1e9),
+        "seed": random.Random(str(schedule.seed)).getrandbits(63),
+    }
+    return json.dumps(asked)
 
 
 def _failed(why: str, role: Role, what: str = "the Go benchmark failed") -> LaunchError:

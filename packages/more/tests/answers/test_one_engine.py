@@ -19,7 +19,7 @@ from ipclab.session.asked_run import last_session
 from ipclab.session.questions import comparison_of, open_pairs
 from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
 from ipclab.stats.enough import launches_more
-from ipclab.studies.asked import question
+from ipclab.studies.questions import question
 from ipclab_more.choose import asked
 from ipclab_more.choose.answer import _judge, _launches_more
 from ipclab_more.choose.candidates import BEST, WORSE, Candidate

@@ -25,20 +25,19 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import profile
 from ipclab_more.fault_frames import most, seen, telling
 from ipclab_more.studies.faults import FAULTS, LOCKED, FaultsStudy
-from ipclab_more.studies.faults.plan import FIRST, LOSSES, NOTICED, WATCHED, FaultPlan
-from ipclab_more.studies.faults.seen import (
+from ipclab_more.studies.faults.effects import (
     END,
     ERROR,
     HALF,
     SILENCE,
     WELL,
-    Content,
     attempt_outcome,
     left,
     losses,
 )
-from ipclab_more.studies.faults.survivors import Survivor, _beside_idle, _beside_writing
-from ipclab_more.studies.stream.ways import PRODUCER, StreamWay
+from ipclab_more.studies.faults.plan import FIRST, LOSSES, NOTICED, WATCHED, Content, FaultPlan
+from ipclab_more.studies.faults.survivors import Survivor
+from ipclab_more.studies.stream.connection import PRODUCER, StreamWay
 from tests.support.commands import ROOT, kernel_objects
 
 SIZE = 64
@@ -95,9 +94,9 @@ def kinds(one: Survivor, op: str) -> list[str]:
 
 def test_a_channel_that_never_notices_and_loses_one_is_told_for_that() -> None:
     channel, one = survivor(
-        [CONTENT.message(0), CONTENT.message(2)], [TimeoutError(), BrokenPipeError()], done=3
+        [CONTENT.whole(0), CONTENT.whole(2)], [TimeoutError(), BrokenPipeError()], done=3
     )
-    _beside_writing(one)
+    one.lose_sender()
     assert (kinds(one, NOTICED), kinds(one, WATCHED)) == ([SILENCE], [END])
     assert channel.watched == [False, False, False, True]
     assert one.worker.outcome.counters[LOSSES] == {
@@ -112,7 +111,7 @@ def test_a_channel_that_never_notices_and_loses_one_is_told_for_that() -> None:
 def test_who_receives_nothing_counts_as_many_messages_as_who_receives_some() -> None:
     _, nothing = survivor([], [], done=3)
     nothing.finish()
-    _, one = survivor([CONTENT.message(0)], [], done=1)
+    _, one = survivor([CONTENT.whole(0)], [], done=1)
     one.receive(1)
     one.finish()
     facts = [each.worker.outcome.facts for each in (nothing, one)]
@@ -121,7 +120,7 @@ def test_who_receives_nothing_counts_as_many_messages_as_who_receives_some() -> 
 
 def test_one_that_notices_is_not_watched() -> None:
     channel, one = survivor([], [BrokenPipeError()], done=1)
-    _beside_idle(one)
+    one.lose_idle_sender()
     assert (kinds(one, NOTICED), kinds(one, WATCHED), channel.watched) == ([END], [END], [False])
 
 
@@ -143,15 +142,15 @@ def test_what_is_seen_has_a_name(error: Exception, inside: bool, kind: str) -> N
 
 
 def test_messages_are_accounted_for() -> None:
-    whole = CONTENT.message(7)
-    assert [CONTENT.number_of(CONTENT.message(number)) for number in (0, 7, 40, -1)] == [
+    whole = CONTENT.whole(7)
+    assert [CONTENT.number_of(CONTENT.whole(number)) for number in (0, 7, 40, -1)] == [
         0,
         7,
         40,
         -1,
     ]
     altered = whole[:30] + bytes([whole[30] ^ 1]) + whole[31:]
-    halves = whole[:32] + CONTENT.message(8)[32:]
+    halves = whole[:32] + CONTENT.whole(8)[32:]
     for wrong in (whole[:-1], whole + b"\0", altered, halves, bytes(SIZE)):
         assert CONTENT.number_of(wrong) is None
     assert Content("other", SIZE).number_of(whole) is None  # of another launch

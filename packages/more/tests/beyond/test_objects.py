@@ -15,11 +15,11 @@ import pytest
 from ipclab.spawn.proof import PayloadError
 from ipclab_more.studies.objects import contents
 from ipclab_more.studies.objects.contents import ARRAY, DICTIONARY, FRAME
-from ipclab_more.studies.objects.proved import compare_objects
-from ipclab_more.studies.objects.ways import Room, ways
+from ipclab_more.studies.objects.proof import compare_objects
+from ipclab_more.studies.objects.ways import WAYS, Room
 
 CARRIED = [
-    (way.name, kind) for kind in contents.MADE for way in ways(kind).values() if kind in way.carries
+    (name, kind) for kind in contents.MADE for name, way in WAYS.items() if not way.refuses(kind)
 ]
 
 
@@ -31,11 +31,10 @@ def handed(way: str, kind: str, content: Any, where: Room) -> Any:
     """Return `content` after its way there, by a message that is another object than what was
     given.
     """
-    chosen = ways(kind)[way]
+    chosen = WAYS[way]
     message = chosen.give(content, where)
-    return chosen.take(
-        bytearray(message) if isinstance(message, bytes | memoryview) else message, where
-    )
+    another = bytearray(message) if isinstance(message, bytes | memoryview) else message
+    return chosen.take(another, where, kind)
 
 
 @pytest.mark.parametrize(("way", "kind"), CARRIED)
@@ -101,7 +100,7 @@ def test_a_dictionary_with_an_entry_more_or_less_elsewhere_or_altered_is_told() 
 def test_what_is_read_in_place_is_the_room_itself_and_goes_stale_with_it(
     tmp_path: Path, way: str, kind: str
 ) -> None:
-    if kind not in ways(kind)[way].carries:
+    if WAYS[way].refuses(kind):
         pytest.skip("it carries arrays only")
     content, where = contents.made_object(kind, 100_000, 1, 0), room(tmp_path, 100_000)
     came = handed(way, kind, content, where)
@@ -121,7 +120,7 @@ def test_a_file_that_is_replaced_stays_whole_for_who_maps_it(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("kind", [FRAME, DICTIONARY])
 def test_a_way_that_cannot_carry_an_object_says_why(kind: str) -> None:
-    refused = {name: way.refuses(kind) for name, way in ways(kind).items() if way.refuses(kind)}
+    refused = {name: way.refuses(kind) for name, way in WAYS.items() if way.refuses(kind)}
     assert [*refused] == ["shared-memory"]
     assert "objects of one process" in str(refused["shared-memory"])
 

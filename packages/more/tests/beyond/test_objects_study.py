@@ -18,13 +18,13 @@ from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.store.point import Point
-from ipclab.studies.asked import questions
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits.floors import limits_of
 from ipclab.studies.profile import PROFILES, Profile
+from ipclab.studies.questions import questions
 from ipclab_more.studies.objects import HANDLE, MIDDLE, SUMMED, ObjectsStudy
 from ipclab_more.studies.objects.contents import MADE
-from ipclab_more.studies.objects.ways import ways
+from ipclab_more.studies.objects.ways import WAYS
 from tests.support.commands import eventually, files_of, kernel_objects, names_of
 from tests.support.few import some
 from tests.support.measured import SEED, measured
@@ -64,9 +64,7 @@ def test_a_quick_run_has_every_object_by_every_way_and_the_largest_array() -> No
     kept = [point for point in STUDY.brief(every) if not STUDY.missing(point, Path())]
     assert {p.levels["arm"] for p in kept} == {"main"} and len(kept) == 30
     measured = {(p.levels["object"], p.levels["way"], p.size_bytes) for p in kept}
-    carried = {
-        (kind, way.name) for kind in MADE for way in ways(kind).values() if not way.refuses(kind)
-    }
+    carried = {(kind, name) for kind in MADE for name, way in WAYS.items() if not way.refuses(kind)}
     assert measured == {(*pair, MIDDLE) for pair in carried} | {
         (kind, way, SIZES[-1]) for kind, way in carried if kind == "array"
     }
@@ -106,13 +104,13 @@ def test_a_heat_hands_whole_objects_over_by_every_way(launcher: Launcher, kind: 
         # not what the first object of a process sets up once
         assert 0 <= facts["held_bytes"] < 10_000_000
         assert facts["own_bytes"] == pytest.approx(20_000, rel=0.3)
-        way = ways(kind)[str(point.levels["way"])]
+        name = str(point.levels["way"])
         # A frame counts an offset of 8 bytes for each text, where msgpack has its length in one.
         assert facts["placed_bytes"] + facts["message_bytes"] >= facts["own_bytes"] * 0.8
         assert facts["reader_ns"] > 0
         if kind == "array":
-            assert (way.name, round(facts["copies"])) == (way.name, COPIES[way.name])
-        if kind == "array" and way.maps:
+            assert (name, round(facts["copies"])) == (name, COPIES[name])
+        if kind == "array" and WAYS[name].maps:
             assert facts["message_bytes"] < 500 and facts["placed_bytes"] >= facts["own_bytes"]
     assert names_of(launcher.session.id) == []
     assert [name for name in files_of(launcher.session.folder) if "object" in name] == []

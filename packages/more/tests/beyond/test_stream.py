@@ -22,12 +22,11 @@ from ipclab.store.point import Point
 from ipclab.studies import ranks
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import PROFILES, Profile
-from ipclab_more.studies.stream import STALL_NS, StreamStudy
+from ipclab_more.studies.stream import LEVELS, StreamStudy
+from ipclab_more.studies.stream.base import RECEIVED, SENT, StreamPlan
+from ipclab_more.studies.stream.collect import FROM_SEND, INTENDED, account
 from ipclab_more.studies.stream.consumer import Consumer
-from ipclab_more.studies.stream.end import RECEIVED, SENT
-from ipclab_more.studies.stream.ends import FILL_LEAST
-from ipclab_more.studies.stream.joined import FROM_SEND, INTENDED, account
-from ipclab_more.studies.stream.plan import StreamPlan
+from ipclab_more.studies.stream.processes import FILL_LEAST
 from tests.backends.test_channels import launch
 from tests.spawn.test_workers import CPUS
 from tests.support.measured import SEED, measured
@@ -35,6 +34,7 @@ from tests.support.measured import SEED, measured
 STUDY = StreamStudy()
 SMOKE, FULL = STUDY.effort(PROFILES["smoke"]), STUDY.effort(PROFILES["full"])
 FREE = Placement("free", (CPUS,), "free")
+(STALL_NS,) = LEVELS["stall_ns"]
 TURNS, MINUTE = 2, 60 * 10**9
 STREAMING = sorted({point.backend for point in STUDY.points(FULL, Sweep())})
 

@@ -19,7 +19,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
-from ipclab_more.studies.tasks import STARTS, TasksStudy, interpreters, said
+from ipclab_more.studies.tasks import STARTS, TasksStudy, interpreters, report
 from ipclab_more.studies.tasks.program import measure, ways, work
 from ipclab_more.studies.tasks.program.ways import PROCESS, THREAD, TaskWay, Threads
 from ipclab_more.studies.tasks.program.work import Task, TaskAnswer
@@ -126,7 +126,7 @@ REPORT: dict[str, Any] = {
 
 
 def test_what_a_program_says_becomes_a_launch() -> None:
-    launch = said.launch(f"a warning\n{json.dumps(REPORT)}\nEOFError\n")
+    launch = report.launch(f"a warning\n{json.dumps(REPORT)}\nEOFError\n")
     assert {op: list(times) for op, times in launch.samples.items()} == {
         **REPORT["samples"],
         "noticed": [9],
@@ -139,8 +139,8 @@ def test_what_a_program_says_becomes_a_launch() -> None:
     }
     assert launch.facts == {"held_bytes": -4096}
     short = REPORT | {"samples": {"first-result": [5], "task": [3]}, "killed": None}
-    assert said.launch(json.dumps(short)).samples.keys() == {"first-result", "task"}
-    untold = said.launch(json.dumps(short | {"cpu_ns": 0, "held_bytes": 0}))
+    assert report.launch(json.dumps(short)).samples.keys() == {"first-result", "task"}
+    untold = report.launch(json.dumps(short | {"cpu_ns": 0, "held_bytes": 0}))
     assert (untold.counters, untold.facts) == ({}, {})
 
 
@@ -158,14 +158,14 @@ def test_what_a_program_says_becomes_a_launch() -> None:
 )
 def test_what_is_no_report_is_refused_in_one_line(changed: dict[str, Any]) -> None:
     with pytest.raises(LabError, match="cannot be used") as refused:
-        said.launch(json.dumps(REPORT | changed))
+        report.launch(json.dumps(REPORT | changed))
     assert "\n" not in str(refused.value)
 
 
 def test_one_report_is_due() -> None:
     for text in ("", "Traceback\n", f"{json.dumps(REPORT)}\n" * 2):
         with pytest.raises(LabError, match="cannot be used"):
-            said.launch(text)
+            report.launch(text)
 
 
 @pytest.mark.parametrize("kind", work.KINDS)
@@ -246,14 +246,14 @@ def test_a_wrong_answer_after_a_kill_is_no_way_to_end(monkeypatch: pytest.Monkey
 
 
 def test_a_genuine_way_is_not_accused() -> None:
-    report = measure.MeasuredWay(asked()).report()
-    assert {op: len(times) for op, times in report["samples"].items()} == {
+    told = measure.MeasuredWay(asked()).report()
+    assert {op: len(times) for op, times in told["samples"].items()} == {
         "first-result": 1,
         "task": 5,
         "hundred": 1,
         "computed": 1,
     }
-    assert report["killed"] is None and Threads.apart != PROCESS
+    assert told["killed"] is None and Threads.apart != PROCESS
 
 
 def shared_since(before: set[str]) -> set[str]:

@@ -6,10 +6,10 @@ from typing import ClassVar
 from ipclab.backends import installed as registry
 from ipclab.backends.interface import Backend
 from ipclab.errors import UsageError
-from ipclab.store.point import Point
 from ipclab.studies.interface import (
     Levels,
     Placement,
+    Point,
     Profile,
     Role,
     Study,
@@ -20,7 +20,7 @@ from ipclab.studies.interface import (
 )
 from ipclab_more.studies.faults.locks import has_lock
 from ipclab_more.studies.faults.plan import BESIDE
-from ipclab_more.studies.stream.ways import carrier, roles_of
+from ipclab_more.studies.stream.connection import carrier, roles_of
 
 FAULTS = (
     "killed-idle",
@@ -81,11 +81,9 @@ class FaultsStudy(Study):
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the producer and its consumers, or a writer and a reader, on CPUs in turn."""
         fault = str(point.levels["fault"])
-        plan = point_arguments(point, seed) | {
-            "fault": fault,
-            "deadline_ns": self.own(profile)["deadline_ns"],
-        }
-        target = "locks:hold_lock" if fault == LOCKED else "ends:run_fault"
+        plan = point_arguments(point, seed) | {"fault": fault}
+        plan["deadline_ns"] = self.own(profile)["deadline_ns"]
+        target = "locks:hold_lock" if fault == LOCKED else "processes:run_fault"
         names = roles_of(2 if fault in BESIDE else 1)
         return spread(names, f"ipclab_more.studies.faults.{target}", plan, placement)
 

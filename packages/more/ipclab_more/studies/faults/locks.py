@@ -3,7 +3,6 @@
 import signal
 import time
 from contextlib import closing
-from functools import partial
 from time import perf_counter_ns as clock
 from typing import Any
 
@@ -12,21 +11,12 @@ from ipclab.backends.interface import Backend, Place, Store
 from ipclab.backends.lmdb_store import KEY, VERSION, LmdbStore
 from ipclab.backends.seqlock import SEQUENCE, START, SegmentStore
 from ipclab.spawn.worker import Worker
-from ipclab.studies.forked import READY, Forked
 from ipclab.studies.joining import WAIT_NS
-from ipclab_more.studies.faults.plan import LEFT, NOTICED, RECOVERED, SLACK_NS, FaultPlan
-from ipclab_more.studies.faults.seen import (
-    HALF,
-    OLD,
-    WELL,
-    Content,
-    agreed,
-    attempt_outcome,
-    left,
-    shares,
-)
-from ipclab_more.studies.stream.end import keep_times
-from ipclab_more.studies.stream.ways import PRODUCER
+from ipclab_more.studies.faults import plan as plans
+from ipclab_more.studies.faults.effects import HALF, OLD, WELL, attempt_outcome, left, shares
+from ipclab_more.studies.faults.victim import READY, Victim
+from ipclab_more.studies.stream.base import keep_times
+from ipclab_more.studies.stream.connection import PRODUCER
 
 
 def has_lock(backend: Backend) -> bool:
@@ -36,106 +26,105 @@ def has_lock(backend: Backend) -> bool:
 
 def hold_lock(worker: Worker, **levels: Any) -> None:
     """Be the writer's keeper, who writes after it, or the reader."""
-    plan = FaultPlan(**levels)
-    worker.outcome.facts["deadline_ns"] = plan.deadline_ns
-    kind = find(plan.backend).store
-    place = Place(worker.prefix, worker.folder, plan.size)
-    if kind is None:
-        raise TypeError(f"{plan.backend} has no store")
-    content = agreed(worker, plan.size)
-    (_inherit if worker.role == PRODUCER else _read)(worker, plan, content, kind, place)
+    locked = Locked(worker, plans.FaultPlan(**levels))
+    if worker.role == PRODUCER:
+        locked.inherit()
+    else:
+        locked.read()
 
 
-def _inherit(
-    worker: Worker, plan: FaultPlan, content: Content, kind: type[Store], place: Place
-) -> None:
-    victim = Forked(partial(_hold, worker, content, kind, place))
-    at = victim.hit(signal.SIGKILL, plan.chance(worker))
-    victim.end()
-    worker.meet(at=at)
-    worker.meet()
-    begun = clock()
-    _write_after(kind, place, content.message(1))
-    worker.meet(begun=begun)
-    worker.meet()
-    worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
+class Locked:
+    """One of the two processes at a store with a lock, and the store's place."""
 
+    def __init__(self, worker: Worker, plan: plans.FaultPlan) -> None:
+        self.worker, self.plan = worker, plan
+        worker.outcome.facts["deadline_ns"] = plan.deadline_ns
+        self.kind: Any = find(plan.backend).store
+        self.place = Place(worker.prefix, worker.folder, plan.size)
+        self.content = plans.agreed(worker, plan.size)
 
-def _hold(
-    worker: Worker, content: Content, kind: type[Store], place: Place, tally: memoryview
-) -> None:
-    """Write once; begin to write again, and stay halfway."""
-    store = kind(place, True)
-    worker.meet(address=store.address)
-    store.accept(WAIT_NS)
-    store.write(content.message(0), WAIT_NS)
-    for _ in ("written", "read"):
+    def inherit(self) -> None:
+        """Keep the writer, which is killed, and write after it."""
+        worker = self.worker
+        victim = Victim(self._hold)
+        at = victim.hit(signal.SIGKILL, self.plan.chance(worker))
+        victim.end()
+        worker.meet(at=at)
         worker.meet()
-    data = content.message(1)
-    half = len(data) // 2
-    if isinstance(store, LmdbStore):
-        begun = store.environment.begin(write=True)
-        begun.put(KEY, data)
-        begun.put(VERSION, (2).to_bytes(8, "little"))
-    elif isinstance(store, SegmentStore):
-        store.words[SEQUENCE] += 1
-        store.buffer[START : START + half] = data[:half]
-    tally[READY] = 1
-    while True:
-        time.sleep(1)
+        begun = clock()
+        self._write_after(self.content.whole(1))
+        worker.meet(begun=begun)
+        worker.meet()
+        worker.outcome.counters[plans.LEFT] = left(worker.prefix, worker.folder)
 
+    def _hold(self, tally: memoryview) -> None:
+        """Write once; begin to write again, and stay halfway."""
+        store = self.kind(self.place, True)
+        self.worker.meet(address=store.address)
+        store.accept(WAIT_NS)
+        store.write(self.content.whole(0), WAIT_NS)
+        for _ in ("written", "read"):
+            self.worker.meet()
+        data = self.content.whole(1)
+        half = len(data) // 2
+        if isinstance(store, LmdbStore):
+            transaction = store.environment.begin(write=True)  # which lasts while this is held
+            _put(transaction, data)
+        elif isinstance(store, SegmentStore):
+            store.words[SEQUENCE] += 1
+            store.buffer[START : START + half] = data[:half]
+        tally[READY] = 1
+        while True:
+            time.sleep(1)
 
-def _write_after(kind: type[Store], place: Place, data: bytes) -> None:
-    """Write version 2 as a process that found the store."""
-    if issubclass(kind, LmdbStore):
+    def _write_after(self, data: bytes) -> None:
+        """Write version 2 as a process that found the store."""
+        if not issubclass(self.kind, LmdbStore):
+            with closing(self.kind(self.place, False)) as store:
+                store.write(data, WAIT_NS)
+            return
         import lmdb
 
-        database = lmdb.open(
-            str(place.path("lmdb")), map_size=kind.map_bytes, create=False, sync=False
-        )
+        path, size = str(self.place.path("lmdb")), self.kind.map_bytes
+        database = lmdb.open(path, map_size=size, create=False, sync=False)
         with database as environment, environment.begin(write=True) as transaction:
-            transaction.put(KEY, data)
-            transaction.put(VERSION, (2).to_bytes(8, "little"))
-        return
-    with closing(kind(place, False)) as store:
-        store.write(data, WAIT_NS)
+            _put(transaction, data)
 
-
-def _read(
-    worker: Worker, plan: FaultPlan, content: Content, kind: type[Store], place: Place
-) -> None:
-    address = worker.meet()[PRODUCER]["address"]
-    with closing(kind(place, False)) as store:
-        store.address = address
-        store.accept(WAIT_NS)
+    def read(self) -> None:
+        """Read before the writer is killed, after that, and once it has a successor."""
+        worker = self.worker
+        address = worker.meet()[PRODUCER]["address"]
+        with closing(self.kind(self.place, False)) as store:
+            store.address = address
+            store.accept(WAIT_NS)
+            worker.meet()
+            store.read(0, WAIT_NS)
+            worker.meet()
+            killed = worker.meet()[PRODUCER]["at"]
+            seen, noticed = self._looked(store, 0, OLD)
+            worker.meet()
+            wrote, got = self._looked(store, 1, plans.RECOVERED)
+            begun = worker.meet()[PRODUCER]["begun"]
         worker.meet()
-        store.read(0, WAIT_NS)
-        worker.meet()
-        killed = worker.meet()[PRODUCER]["at"]
-        seen, noticed = _looked(store, plan, content, 0, OLD)
-        worker.meet()
-        wrote, got = _looked(store, plan, content, 1, RECOVERED)
-        begun = worker.meet()[PRODUCER]["begun"]
-    worker.meet()
-    worker.outcome.counters |= {
-        NOTICED: shares(seen),
-        RECOVERED: {"yes": float(wrote == RECOVERED)},
-    }
-    keep_times(worker, NOTICED, noticed - killed)
-    keep_times(worker, RECOVERED, got - begun)
+        recovered = {"yes": float(wrote == plans.RECOVERED)}
+        worker.outcome.counters |= {plans.NOTICED: shares(seen), plans.RECOVERED: recovered}
+        keep_times(worker, plans.NOTICED, noticed - killed)
+        keep_times(worker, plans.RECOVERED, got - begun)
+
+    def _looked(self, store: Store, after: int, well: str) -> tuple[str, int]:
+        """Return how a read above version `after` ends, `well` for the right content, and when."""
+        state = ""
+
+        def look() -> None:
+            nonlocal state
+            _, data = store.read(after, self.plan.deadline_ns + plans.SLACK_NS)
+            state = well if self.content.number_of(data) == after else HALF
+            raise StopIteration
+
+        kind, at = attempt_outcome(look)
+        return (state if kind == WELL else kind), at
 
 
-def _looked(
-    store: Store, plan: FaultPlan, content: Content, after: int, well: str
-) -> tuple[str, int]:
-    """Return how a read above version `after` ends, `well` for the expected content, and when."""
-    state = ""
-
-    def look() -> None:
-        nonlocal state
-        _, data = store.read(after, plan.deadline_ns + SLACK_NS)
-        state = well if content.number_of(data) == after else HALF
-        raise StopIteration
-
-    kind, at = attempt_outcome(look)
-    return (state if kind == WELL else kind), at
+def _put(transaction: Any, data: bytes) -> None:
+    transaction.put(KEY, data)
+    transaction.put(VERSION, (2).to_bytes(8, "little"))

@@ -1,11 +1,14 @@
-"""What the processes of a planted fault must know before they begin."""
+"""What the processes of a planted fault must know: its plan, and the messages that are numbered."""
 
 import random
+import secrets
 from dataclasses import dataclass
 
+from ipclab.backends.interface import Data
+from ipclab.spawn.proof import FAR, Messages
 from ipclab.spawn.worker import Worker
-from ipclab.studies.forked import LATEST
-from ipclab_more.studies.stream.ways import EACH, StreamWay, consumer_role, join
+from ipclab_more.studies.faults.victim import LATEST
+from ipclab_more.studies.stream.connection import EACH, PRODUCER, StreamWay, consumer_role, join
 
 FIRST, SECOND = consumer_role(0), consumer_role(1)
 BESIDE = ("stopped-reading", "slow-reading")  # faults of one of two consumers
@@ -15,6 +18,27 @@ SLACK_NS = round(LATEST * 1e9)
 STOP, SLOWNESS = 1.2, 0.6  # deadlines that a stop, or a slow peer, lasts
 # the numbers of the message after the last one, and of the first one of a new peer
 LAST, ANEW = -1, -2
+
+
+class Content(Messages):
+    """The messages of a launch, of which every one is compared whole."""
+
+    def whole(self, number: int) -> bytes:
+        """Return message `number`."""
+        return bytes(self.at(number))
+
+    def number_of(self, data: Data) -> int | None:
+        """Return the number of a message; None when it is torn, cut or altered."""
+        number = self.number(data)
+        known = len(data) == self.size and abs(number) < FAR
+        return number if known and self.whole(number) == data else None
+
+
+def agreed(worker: Worker, size: int) -> Content:
+    """Return the messages of `size` bytes that all processes of the launch know by its secret."""
+    own = {"secret": secrets.token_hex(16)} if worker.role == PRODUCER else {}
+    secret = worker.meet(**own)[PRODUCER]["secret"]
+    return Content(f"{worker.prefix} {secret}", size)
 
 
 @dataclass(frozen=True)

@@ -10,28 +10,11 @@ from ipclab.backends.interface import Channel
 from ipclab.spawn.proof import PROVED
 from ipclab.spawn.worker import Worker
 from ipclab.studies.joining import WAIT_NS
-from ipclab_more.studies.faults.plan import (
-    BESIDE,
-    FIRST,
-    LAST,
-    LOSSES,
-    NOTICED,
-    PACE,
-    SECOND,
-    SLACK_NS,
-    WATCHED,
-    FaultPlan,
-)
-from ipclab_more.studies.faults.seen import (
-    SILENCE,
-    Content,
-    Numbers,
-    attempt_outcome,
-    losses,
-    shares,
-)
-from ipclab_more.studies.stream.end import keep_times
-from ipclab_more.studies.stream.ways import PRODUCER, StreamWay
+from ipclab_more.studies.faults import plan as plans
+from ipclab_more.studies.faults.effects import SILENCE, Numbers, attempt_outcome, losses, shares
+from ipclab_more.studies.faults.plan import FIRST, LAST, SLACK_NS, Content, FaultPlan
+from ipclab_more.studies.stream.base import keep_times
+from ipclab_more.studies.stream.connection import PRODUCER, StreamWay
 
 WATCH_NS = 200_000_000  # enough for several looks whether the peer's process lives
 
@@ -40,13 +23,27 @@ class Survivor:
     """A process to whose peer something happens, and what it sees of that."""
 
     def __init__(self, worker: Worker, plan: FaultPlan, way: StreamWay, content: Content) -> None:
-        self.worker = worker
-        self.plan = plan
-        self.way = way
-        self.content = content
+        self.worker, self.plan, self.way, self.content = worker, plan, way, content
         self.seen: Numbers = []
         self.sent, self.until = 0, 0
         self.end = way.ends[0]
+
+    def live(self) -> None:
+        """Face the fault of the plan, in the role of this process."""
+        beside = self.plan.fault in plans.BESIDE
+        if beside and self.worker.role == PRODUCER:
+            self.send_to_both()
+        elif beside:
+            self.receive_beside()
+        else:
+            face = {
+                "killed-idle": self.lose_idle_sender,
+                "killed-writing": self.lose_sender,
+                "killed-reading": self.lose_receiver,
+                "stopped-writing": self.wait_for_stopped,
+            }
+            face[self.plan.fault]()
+        self.finish()
 
     def receive(self, timeout_ns: int) -> None:
         """Receive the next message."""
@@ -55,12 +52,12 @@ class Survivor:
     def send(self) -> None:
         """Hand the next message over; at `until` the time ends in which a fault can show."""
         left_ns = self.until - clock()
-        data = self.content.message(self.sent)
+        data = self.content.whole(self.sent)
         if left_ns <= 0:
             raise TimeoutError if self.plan.kills else StopIteration
         self.way.offer(data, left_ns) if self.plan.kills else self.way.tell(data)
         self.sent += 1
-        time.sleep(PACE)
+        time.sleep(plans.PACE)
 
     def face(self, attempt: Callable[[], None]) -> tuple[str, int]:
         """Go on by `attempt` until the mechanism shows the fault; return how, and when (ns)."""
@@ -68,12 +65,12 @@ class Survivor:
             self.peer = self.end.peer
             self.end.peer = None
         kind, at = attempt_outcome(attempt, lambda: getattr(self.end, "filled", 0))
-        self.worker.outcome.counters[NOTICED] = shares(kind)
+        self.worker.outcome.counters[plans.NOTICED] = shares(kind)
         return kind, at
 
     def watch(self, attempt: Callable[[], None], kind: str, noticed_ns: int) -> None:
         """Keep when the mechanism noticed, or how long a watch over the peer's process takes to."""
-        keep_times(self.worker, NOTICED, noticed_ns)
+        keep_times(self.worker, plans.NOTICED, noticed_ns)
         if not isinstance(self.end, Channel):
             return
         if kind == SILENCE:
@@ -81,98 +78,81 @@ class Survivor:
             begun = clock()
             kind, at = attempt_outcome(attempt)
             noticed_ns = at - begun
-        keep_times(self.worker, WATCHED, noticed_ns)
-        self.worker.outcome.counters[WATCHED] = shares(kind)
+        keep_times(self.worker, plans.WATCHED, noticed_ns)
+        self.worker.outcome.counters[plans.WATCHED] = shares(kind)
+
+    def account(self, accepted: int, seen: Numbers) -> None:
+        """Keep what became of `accepted` messages."""
+        self.worker.outcome.counters[plans.LOSSES] = losses(accepted, seen)
+
+    def settled(self, noticed_at: int, hit: str) -> int:
+        """Keep when the fault was noticed; return how many messages `hit` was done with."""
+        self.worker.meet()  # with the victim: nothing is closed under it
+        told = self.worker.meet()[hit]
+        keep_times(self.worker, plans.NOTICED, noticed_at - told["at"])
+        return int(told["done"])
 
     def finish(self) -> None:
         """Note of who receives that every message that came was compared whole, be it none."""
         if self.worker.role != PRODUCER:
             self.worker.outcome.facts |= dict.fromkeys(PROVED, len(self.seen))
 
-    def account(self, accepted: int, seen: Numbers) -> None:
-        """Keep what became of `accepted` messages."""
-        self.worker.outcome.counters[LOSSES] = losses(accepted, seen)
+    def lose_idle_sender(self) -> None:
+        """Receive the one message of a sender that is killed later."""
+        kind, at = self.face(lambda: self.receive(self.plan.deadline_ns + SLACK_NS))
+        hit = self.worker.meet()[PRODUCER]
+        self.watch(lambda: self.receive(WATCH_NS), kind, at - hit["at"])
+        self.account(1, self.seen)
 
+    def lose_sender(self) -> None:
+        """Receive what a sender had sent when it was killed: all that was on its way is there."""
+        hit = self.worker.meet()[PRODUCER]
+        kind, at = self.face(lambda: self.receive(self.plan.deadline_ns))
+        self.account(hit["done"], self.seen)
+        self.watch(lambda: self.receive(WATCH_NS), kind, at - hit["at"])
 
-def _beside_idle(survivor: Survivor) -> None:
-    kind, at = survivor.face(lambda: survivor.receive(survivor.plan.deadline_ns + SLACK_NS))
-    survivor.watch(
-        lambda: survivor.receive(WATCH_NS), kind, at - survivor.worker.meet()[PRODUCER]["at"]
-    )
-    survivor.account(1, survivor.seen)
+    def lose_receiver(self) -> None:
+        """Send to a receiver that is killed."""
+        self.until = clock() + self.plan.deadline_ns + SLACK_NS
+        kind, at = self.face(self.send)
+        hit = self.worker.meet()[FIRST]
+        self.account(self.sent, [*range(hit["done"])])
+        self.until = clock() + WATCH_NS
+        self.watch(self.send, kind, at - hit["at"])
 
+    def wait_for_stopped(self) -> None:
+        """Receive up to the last message, waiting half a deadline for each; note the stop by that."""
 
-def _beside_writing(survivor: Survivor) -> None:
-    # nothing is received before: what was on its way is all there
-    counted = survivor.worker.meet()[PRODUCER]
-    kind, at = survivor.face(lambda: survivor.receive(survivor.plan.deadline_ns))
-    survivor.account(counted["done"], survivor.seen)
-    survivor.watch(lambda: survivor.receive(WATCH_NS), kind, at - counted["at"])
+        def receive() -> None:
+            self.receive(self.plan.deadline_ns // 2)
+            if self.seen[-1] == LAST:
+                raise StopIteration
 
+        kind, at = self.face(receive)
+        with suppress(OSError):
+            while kind == SILENCE and self.seen[-1:] not in ([LAST], [None]):
+                self.receive(WAIT_NS)
+        if self.seen[-1:] != [LAST]:
+            self.way.close()  # no more of it can be understood: let the sender know
+        sent = self.settled(at, PRODUCER)
+        self.account(sent, [number for number in self.seen if number != LAST])
 
-def _beside_reading(survivor: Survivor) -> None:
-    survivor.until = clock() + survivor.plan.deadline_ns + SLACK_NS
-    kind, at = survivor.face(survivor.send)
-    counted = survivor.worker.meet()[FIRST]
-    survivor.account(survivor.sent, [*range(counted["done"])])
-    survivor.until = clock() + WATCH_NS
-    survivor.watch(survivor.send, kind, at - counted["at"])
+    def send_to_both(self) -> None:
+        """Send to both consumers steadily while one is stopped or slow, then the last message."""
+        self.until = clock() + self.plan.lasts_ns + 2 * SLACK_NS
+        _, at = self.face(self.send)
+        self.way.tell(self.content.whole(LAST))
+        self.account(self.sent, [*range(self.settled(at, FIRST))])
 
-
-def _beside_stopped(survivor: Survivor) -> None:
-    """Receive up to the last message, waiting half a deadline for each; note the stop by that."""
-
-    def receive() -> None:
-        survivor.receive(survivor.plan.deadline_ns // 2)
-        if survivor.seen[-1] == LAST:
-            raise StopIteration
-
-    kind, at = survivor.face(receive)
-    with suppress(OSError):
-        while kind == SILENCE and survivor.seen[-1:] not in ([LAST], [None]):
-            survivor.receive(WAIT_NS)
-    if survivor.seen[-1:] != [LAST]:
-        survivor.way.close()  # no more of it can be understood: let the sender know
-    survivor.account(
-        _settled(survivor, at, PRODUCER), [number for number in survivor.seen if number != LAST]
-    )
-
-
-def _beside_held_up(survivor: Survivor) -> None:
-    """Send to both consumers steadily while one is stopped or slow, then the last message."""
-    survivor.until = clock() + survivor.plan.lasts_ns + 2 * SLACK_NS
-    _, at = survivor.face(survivor.send)
-    survivor.way.tell(survivor.content.message(LAST))
-    survivor.account(survivor.sent, [*range(_settled(survivor, at, FIRST))])
-
-
-def _settled(survivor: Survivor, noticed_at: int, hit: str) -> int:
-    """Keep when the fault was noticed; return how many messages `hit` was done with."""
-    survivor.worker.meet()  # with the victim: nothing is closed under it
-    seen_there = survivor.worker.meet()[hit]
-    keep_times(survivor.worker, NOTICED, noticed_at - seen_there["at"])
-    return int(seen_there["done"])
-
-
-def _other(survivor: Survivor) -> None:
-    """Receive beside the one that is stopped or slow; keep the time between two messages."""
-    stamps = []
-    with suppress(OSError):
-        while survivor.seen[-1:] != [LAST]:
-            survivor.receive(WAIT_NS)
-            stamps.append(clock())
-    survivor.worker.meet()
-    survivor.worker.meet()
-    gaps = [late - early for early, late in pairwise(stamps)]
-    keep_times(survivor.worker, "gap", *gaps)
-    keep_times(survivor.worker, "longest-gap", max(gaps))
-
-
-LIVING: dict[tuple[str, str], Callable[[Survivor], None]] = {
-    ("killed-idle", FIRST): _beside_idle,
-    ("killed-writing", FIRST): _beside_writing,
-    ("killed-reading", PRODUCER): _beside_reading,
-    ("stopped-writing", FIRST): _beside_stopped,
-    **{(fault, PRODUCER): _beside_held_up for fault in BESIDE},
-    **{(fault, SECOND): _other for fault in BESIDE},
-}
+    def receive_beside(self) -> None:
+        """Receive beside the one that is stopped or slow; keep the time between two messages."""
+        stamps = []
+        with suppress(OSError):
+            while self.seen[-1:] != [LAST]:
+                self.receive(WAIT_NS)
+                stamps.append(clock())
+        self.worker.meet()
+        self.worker.meet()
+        gaps = [late - early for early, late in pairwise(stamps)]
+        keep_times(self.worker, "gap", *gaps)
+        keep_times(self.worker, "longest-gap", max(gaps))

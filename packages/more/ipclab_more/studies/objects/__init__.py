@@ -28,7 +28,7 @@ MIDDLE = 100_000
 CARRIERS = ("mp-queue", "posix-shm", "unix", "zmq-ipc")
 KINDS = ("array", "frame", "dictionary")
 HANDLE, SUMMED = "handle", "summed"  # until the object is there, and until every element is summed
-HERE = "ipclab_more.studies.objects.ends"
+HERE = "ipclab_more.studies.objects.processes"
 
 
 class ObjectsStudy(Study):
@@ -69,27 +69,24 @@ class ObjectsStudy(Study):
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         """Return why the way cannot carry the object, or its carrier not have the message."""
-        from ipclab_more.studies.objects.ends import capacity
-        from ipclab_more.studies.objects.ways import ways
+        from ipclab_more.studies.objects.processes import capacity
+        from ipclab_more.studies.objects.ways import WAYS
 
         kind, way = str(point.levels["object"]), str(point.levels["way"])
         if kind not in KINDS:
             return f"there is no such object; there are {', '.join(KINDS)}"
-        refused = ways(kind)[way].refuses(kind)
+        refused = WAYS[way].refuses(kind)
         return refused or registry.backend(point.backend).refuses(capacity(point.size_bytes))
 
     def shared_memory(self, point: Point) -> int:
-        from ipclab_more.studies.objects.ends import capacity, room_bytes
+        from ipclab_more.studies.objects.processes import capacity, room_bytes
 
         messages = 2 * capacity(point.size_bytes) if point.backend == "posix-shm" else 0
         return messages + room_bytes(point.size_bytes)
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        of = point_arguments(point, seed) | {
-            "kind": point.levels["object"],
-            "way": point.levels["way"],
-        }
-        of["readers"] = self.own(profile)["readers"]
+        levels = {"kind": point.levels["object"], "way": point.levels["way"]}
+        of = point_arguments(point, seed) | levels | {"readers": self.own(profile)["readers"]}
         asked = {**of, **profile.samples}
         taker = Role("server", f"{HERE}:take", of, placement.role(0), preload=self.preload)
         giver = Role("client", f"{HERE}:give", asked, placement.role(1), preload=self.preload)

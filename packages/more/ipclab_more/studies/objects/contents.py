@@ -1,6 +1,9 @@
 """The objects handed over, known from a seed and a number; how they are compared and summed."""
 
+import marshal
+import operator
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -17,6 +20,7 @@ ENTRIES, ENTRY_BYTES = 1_000, 100
 # which letter of a text a random byte stands for
 LETTERS = bytes(97 + byte % 26 for byte in range(256))
 OTHER_BYTES = 24  # of an entry, beside its text: its key, two numbers and a truth value
+UNREFERRED = 2  # the format of marshal in which equal objects have the same bytes
 ROW_BYTES, TEXT_CHARACTERS = 48, 15  # of a frame: four numbers, and a text with its offset
 
 
@@ -75,18 +79,24 @@ def made_object(kind: str, size: int, seed: int, number: int) -> Any:
     return MADE[kind](size, np.random.default_rng([seed, number]))
 
 
-def cell(content: Any, share: float) -> tuple[Any, Any]:
-    """Return where one number of an object is, a `share` of the way through it: holder and key."""
+def stamp(content: Any, where: float, share: float) -> Callable[[], None]:
+    """Write the number of `share` (0 to 1) into one cell, `where` of the way through an object.
+
+    Returns what takes it out again.
+    """
+    holder: Any = content
+    number: float = int(share * (1 << 40))
+    place = int(where * len(content))
+    key: Any = place
     if isinstance(content, np.ndarray):
-        return content, int(share * len(content))
-    if isinstance(content, pd.DataFrame):
-        return content.iat, (int(share * len(content)), 0)
-    return content[f"key_{int(share * len(content))}"], "value"
-
-
-def number_for(content: Any, share: float) -> float:
-    """Return the number of `share` (from 0 to 1) that a cell of the object can hold."""
-    return share if isinstance(content, np.ndarray) else int(share * (1 << 40))
+        number = share
+    elif isinstance(content, pd.DataFrame):
+        holder, key = content.iat, (place, 0)
+    else:
+        holder, key = content[f"key_{place}"], "value"
+    before = holder[key]
+    holder[key] = number
+    return partial(operator.setitem, holder, key, before)
 
 
 def own_bytes(content: Any) -> int:
@@ -134,17 +144,13 @@ def parts_that_differ(wanted: Any, came: Any) -> Iterator[str]:
                 yield f"the index, dtype or elements of column {name} differ"
     else:
         for entry, came_entry in zip_longest(wanted.items(), came.items()):
-            if not _same(entry, came_entry):
+            if _plain(entry) != _plain(came_entry):
                 yield f"entry {(entry or came_entry)[0]} differs"
 
 
-def _same(wanted: Any, came: Any) -> bool:
-    """Tell whether `came` is `wanted`, types and order too, since 1, 1.0 and True are equal."""
-    if type(came) is not type(wanted):
-        return False
-    if isinstance(wanted, dict):
-        return _same((*wanted.items(),), (*came.items(),))
-    if isinstance(wanted, tuple):
-        pairs = zip_longest(wanted, came)
-        return all(_same(one, other) for one, other in pairs)
-    return bool(came == wanted)
+def _plain(entry: Any) -> bytes | None:
+    """Return the bytes of an entry with its types and order, since 1, 1.0 and True are equal."""
+    try:
+        return marshal.dumps(entry, UNREFERRED)
+    except ValueError:  # it has something of another kind
+        return None

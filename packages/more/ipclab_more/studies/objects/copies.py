@@ -8,7 +8,7 @@ that grows, is not seen: this is the least.
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,20 +20,9 @@ MAPS = Path("/proc/self/maps")
 Span = tuple[int, int]  # the first address, and the first one behind
 
 
-class Carried(NamedTuple):
-    """How often a carrier copies a message: `kernel` by system calls, `process` in its ends."""
-
-    kernel: int
-    process: int
-
-
-# The kernel takes the bytes and gives them back; an end then makes a message of its own of what it
-# received.
-CARRIED = {
-    "unix": Carried(kernel=2, process=1),
-    "mp-queue": Carried(kernel=2, process=1),
-    "posix-shm": Carried(kernel=0, process=2),
-}
+# How often a carrier copies a message: by system calls, and in its ends. The kernel takes the bytes
+# and gives them back; an end then makes a message of its own of what it received.
+CARRIED = {"unix": (2, 1), "mp-queue": (2, 1), "posix-shm": (0, 2)}
 
 
 def copied(facts: Mapping[str, Any], carrier: str) -> dict[str, float]:
@@ -52,11 +41,11 @@ def anew_bytes(came: Any, message: Any) -> int:
     lent = _shared()
     if isinstance(message, bytes | bytearray | memoryview):
         lent.append(_span(pa.py_buffer(message)))
-    return sum(end - start for start, end in _pieces(came) if not _within((start, end), lent))
-
-
-def _within(piece: Span, spans: list[Span]) -> bool:
-    return any(start <= piece[0] and piece[1] <= end for start, end in spans)
+    total = 0
+    for start, end in _pieces(came):
+        if not any(first <= start and end <= last for first, last in lent):
+            total += end - start
+    return total
 
 
 def _shared() -> list[Span]:

@@ -18,11 +18,14 @@ import pandas as pd
 import pyarrow as pa
 
 from ipclab.backends.interface import Data
-from ipclab_more.studies.objects.contents import ARRAY, DICTIONARY, FRAME
+from ipclab_more.studies.objects.contents import ARRAY, FRAME
 
 PROTOCOL = 5
 ALIGNMENT = 64  # bytes: of a buffer in the room, as Arrow has it
-EVERY = (ARRAY, FRAME, DICTIONARY)
+ONLY_ARRAYS = (
+    "a segment under an array holds elements of one dtype; texts and dictionaries are objects of"
+    " one process"
+)
 _pack, _unpack = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode
 
 
@@ -36,32 +39,29 @@ class Room:
 
 @dataclass(frozen=True)
 class ObjectWay:
-    """One way: `give` returns the message, `take` the object, perhaps over the room's bytes.
+    """One way: `give` returns the message, `take` the object of a kind, perhaps over the room's bytes.
 
-    `carries` names the objects that it can carry, `refusal` says why not the others. `segment` is
-    the backend whose segment is its room. `maps` says whether the taking end reads elements where
-    the giving end wrote them, `placed` how many bytes beside a message were.
+    `segment` is the backend whose segment is its room. `maps` says whether the taking end reads
+    elements where the giving end wrote them, `placed` how many bytes beside a message were.
     """
 
-    name: str
     give: Callable[[Any, Room], Any]
-    take: Callable[[Any, Room], Any]
-    carries: tuple[str, ...] = EVERY
-    refusal: str = ""
+    take: Callable[[Any, Room, str], Any]
     segment: str = ""
     maps: bool = False
     placed: Callable[[Any], int] = lambda message: 0
+    only_arrays: bool = False
 
     def refuses(self, kind: str) -> str | None:
         """Return why it cannot carry an object of `kind`; None when it can."""
-        return None if kind in self.carries else self.refusal
+        return ONLY_ARRAYS if self.only_arrays and kind != ARRAY else None
 
 
 def _pickled(content: Any, room: Room) -> bytes:
     return pickle.dumps(content, PROTOCOL)
 
 
-def _unpickled(message: Data, room: Room) -> Any:
+def _unpickled(message: Data, room: Room, kind: str) -> Any:
     return pickle.loads(message)
 
 
@@ -78,11 +78,10 @@ def _pickled_apart(content: Any, room: Room) -> bytes:
     return _pack((rest, places))
 
 
-def _unpickled_apart(message: Data, room: Room) -> Any:
+def _unpickled_apart(message: Data, room: Room, kind: str) -> Any:
     rest, places = _unpack(message)
-    return pickle.loads(
-        rest, buffers=[room.region[start : start + length] for start, length in places]
-    )
+    buffers = [room.region[start : start + length] for start, length in places]
+    return pickle.loads(rest, buffers=buffers)
 
 
 def _bytes_apart(message: Data) -> int:
@@ -119,19 +118,28 @@ def _unpacked(message: Data, room: Room, kind: str) -> Any:
     return parts
 
 
-def table_of(content: Any) -> Any:
-    """Return an object as an Arrow table; arrays and numbers without gaps are not copied."""
+def _stream(content: Any, sink: Any) -> Any:
+    """Write an object to `sink` as an Arrow table; arrays and numbers without gaps are not copied."""
     if isinstance(content, np.ndarray):
-        return pa.table({ARRAY: pa.array(content)})
-    if isinstance(content, pd.DataFrame):
-        return pa.Table.from_pandas(content, preserve_index=False, nthreads=1)
-    entries = [*content.values()]
-    columns = {name: [entry[name] for entry in entries] for name in entries[0]}
-    return pa.table({"key": [*content], **columns})
+        table = pa.table({ARRAY: pa.array(content)})
+    elif isinstance(content, pd.DataFrame):
+        table = pa.Table.from_pandas(content, preserve_index=False, nthreads=1)
+    else:
+        entries = [*content.values()]
+        columns = {name: [entry[name] for entry in entries] for name in entries[0]}
+        table = pa.table({"key": [*content], **columns})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink
 
 
-def object_of(table: Any, kind: str) -> Any:
-    """Return the object behind `table_of`'s table: numbers in place, a dictionary made anew."""
+def _as_arrow(content: Any, room: Room) -> memoryview:
+    return memoryview(_stream(content, pa.BufferOutputStream()).getvalue())
+
+
+def _of_arrow(message: Data, room: Room, kind: str) -> Any:
+    """Return the object of a table: numbers in place, a dictionary made anew."""
+    table = pa.ipc.open_stream(pa.py_buffer(message)).read_all()
     if kind == ARRAY:
         return table.column(0).chunk(0).to_numpy(zero_copy_only=True)
     if kind == FRAME:
@@ -140,25 +148,8 @@ def object_of(table: Any, kind: str) -> Any:
     return dict(zip(keys, table.drop_columns(["key"]).to_pylist(), strict=True))
 
 
-def _streamed(table: Any, sink: Any) -> None:
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-
-
-def _as_arrow(content: Any, room: Room) -> memoryview:
-    sink = pa.BufferOutputStream()
-    _streamed(table_of(content), sink)
-    return memoryview(sink.getvalue())
-
-
-def _of_arrow(message: Data, room: Room, kind: str) -> Any:
-    return object_of(pa.ipc.open_stream(pa.py_buffer(message)).read_all(), kind)
-
-
 def _as_mapped_arrow(content: Any, room: Room) -> bytes:
-    sink = pa.FixedSizeBufferWriter(pa.py_buffer(room.region))
-    _streamed(table_of(content), sink)
-    return _pack(sink.tell())
+    return _pack(_stream(content, pa.FixedSizeBufferWriter(pa.py_buffer(room.region))).tell())
 
 
 def _of_mapped_arrow(message: Data, room: Room, kind: str) -> Any:
@@ -170,7 +161,7 @@ def _copied_in(content: Any, room: Room) -> bytes:
     return _pack((content.dtype.str, content.shape))
 
 
-def _in_place(message: Data, room: Room) -> Any:
+def _in_place(message: Data, room: Room, kind: str) -> Any:
     dtype, shape = _unpack(message)
     return np.ndarray(shape, dtype, room.region)
 
@@ -190,56 +181,22 @@ def _dumped(content: Any, room: Room) -> bytes:
     return _pack(room.file.stat().st_size)
 
 
-def _loaded(message: Data, room: Room) -> Any:
+def _loaded(message: Data, room: Room, kind: str) -> Any:
     import joblib
 
     loaded = joblib.load(os.fspath(room.file), mmap_mode="r")
     return loaded.view(np.ndarray) if isinstance(loaded, np.memmap) else loaded
 
 
-ONLY_ARRAYS = (
-    "a segment under an array holds elements of one dtype; texts and dictionaries are objects of"
-    " one process"
-)
-
-
-def ways(kind: str) -> dict[str, ObjectWay]:
-    """Return all ways for objects of `kind`, by name."""
-
-    def of(take: Callable[[Any, Room, str], Any]) -> Callable[[Any, Room], Any]:
-        return lambda message, room: take(message, room, kind)
-
-    every = (
-        ObjectWay("pickle5", _pickled, _unpickled),
-        ObjectWay(
-            "pickle5-shm",
-            _pickled_apart,
-            _unpickled_apart,
-            segment="posix-shm",
-            maps=True,
-            placed=_bytes_apart,
-        ),
-        ObjectWay("msgpack", _packed, of(_unpacked)),
-        ObjectWay("arrow", _as_arrow, of(_of_arrow)),
-        ObjectWay(
-            "arrow-mapped",
-            _as_mapped_arrow,
-            of(_of_mapped_arrow),
-            segment="posix-shm",
-            maps=True,
-            placed=_unpack,
-        ),
-        ObjectWay(
-            "shared-memory",
-            _copied_in,
-            _in_place,
-            (ARRAY,),
-            ONLY_ARRAYS,
-            "mp-shm",
-            True,
-            _bytes_in_place,
-        ),
-        ObjectWay("queue", lambda content, room: content, lambda content, room: content),
-        ObjectWay("joblib", _dumped, _loaded, maps=True, placed=_unpack),
-    )
-    return {way.name: way for way in every}
+WAYS = {
+    "pickle5": ObjectWay(_pickled, _unpickled),
+    "pickle5-shm": ObjectWay(_pickled_apart, _unpickled_apart, "posix-shm", True, _bytes_apart),
+    "msgpack": ObjectWay(_packed, _unpacked),
+    "arrow": ObjectWay(_as_arrow, _of_arrow),
+    "arrow-mapped": ObjectWay(_as_mapped_arrow, _of_mapped_arrow, "posix-shm", True, _unpack),
+    "shared-memory": ObjectWay(
+        _copied_in, _in_place, "mp-shm", True, _bytes_in_place, only_arrays=True
+    ),
+    "queue": ObjectWay(lambda content, room: content, lambda content, room, kind: content),
+    "joblib": ObjectWay(_dumped, _loaded, maps=True, placed=_unpack),
+}

@@ -26,7 +26,7 @@ from ipclab.studies.interface import (
 SIZES = (100,)
 ALWAYS_NS = SLICE_NS  # longer than every gap: it never sleeps
 EFFORT = table(Path(__file__).with_name(FILE))["effort"]
-HERE = "ipclab_more.studies.spin.ends"
+HERE = "ipclab_more.studies.spin.processes"
 
 
 class SpinStudy(Study):

@@ -1,22 +1,22 @@
 """The stream study: one producer, consumers, one way, by mechanism, rate and consumers' work."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.errors import UsageError
-from ipclab.store.launch import Launch
-from ipclab.store.point import Point
 from ipclab.store.questions import PLACEMENTS
 from ipclab.studies.arms import FILE, table
 from ipclab.studies.interface import (
     Bench,
     Bound,
+    Launch,
     Outcome,
     Placement,
+    Point,
     Profile,
     Role,
     Site,
@@ -28,13 +28,13 @@ from ipclab.studies.interface import (
 )
 from ipclab.studies.limits import STREAMED
 from ipclab.studies.ranks import on_ranks_or_workers
-from ipclab_more.studies.stream.end import NUMBER, RECEIVED
-from ipclab_more.studies.stream.joined import joined_stream
-from ipclab_more.studies.stream.ways import EACH, carrier, roles_of
+from ipclab_more.studies.stream.base import NUMBER, RECEIVED
+from ipclab_more.studies.stream.collect import joined_stream
+from ipclab_more.studies.stream.connection import EACH, carrier, roles_of
 
+HERE = "ipclab_more.studies.stream.processes"
 TABLE = table(Path(__file__).with_name(FILE))
 LEVELS = TABLE["levels"]
-(STALL_NS,) = LEVELS["stall_ns"]
 PACED = (65_536,)  # bytes of a message that is sent at a pace
 SWEPT = "rate", "load", "work_ns"
 LEAST, MOST = 16, 200_000  # messages of a turn
@@ -66,7 +66,8 @@ class StreamStudy(Study):
         return replace(profile, least_samples=max(LEAST, profile.least_samples), most_samples=MOST)
 
     def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        usual = LEVELS | (TABLE["brief_levels"] if profile.brief else {})
+        levels = LEVELS | (TABLE["brief_levels"] if profile.brief else {})
+        levels |= {name: sweep.numbers(name, levels[name]) for name in SWEPT}
         usual_sizes = (STREAMED[0], STREAMED[-1]) if profile.brief else STREAMED
         sizes = sorted(set(sweep.sizes or usual_sizes))
         if sizes[0] < NUMBER.size:
@@ -75,7 +76,6 @@ class StreamStudy(Study):
             raise UsageError(few, "a message begins with its number", fix)
         mechanisms = sweep.of(self.backends())
         pinned = profile.pinned
-        levels = usual | {name: sweep.numbers(name, usual[name]) for name in SWEPT}
         return self.of_arms(
             mechanisms,
             found=mechanisms,
@@ -92,12 +92,10 @@ class StreamStudy(Study):
     def missing(self, point: Point, scratch: Path) -> str | None:
         return registry.backend(point.backend).refuses(point.size_bytes)
 
-    @contextmanager
     def open(
         self, site: Site, points: Sequence[Point], profile: Profile, seed: int
-    ) -> Iterator[Bench]:
-        with on_ranks_or_workers(site, points, "ipclab_more.studies.stream.ends") as bench:
-            yield bench
+    ) -> AbstractContextManager[Bench]:
+        return on_ranks_or_workers(site, points, HERE)
 
     def shared_memory(self, point: Point) -> int:
         """Return room for a ring each way of each consumer, each of four messages."""
@@ -105,19 +103,18 @@ class StreamStudy(Study):
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the producer and its consumers, on CPUs in turn."""
-        levels = {name: level for name, level in point.levels.items() if name != "arm"}
+        levels = {**point.levels}
+        arm = levels.pop("arm")
         open_ns = OPEN_TURNS * profile.turn_ns + STALLS * int(levels["stall_ns"])
         plan = point_arguments(point, seed) | levels | profile.samples
-        plan |= {"fill": bool(levels["fill"]), "open_ns": open_ns}
-        plan["sleeps"] = point.levels["arm"] == "paced"
+        plan |= {"fill": bool(levels["fill"]), "open_ns": open_ns, "sleeps": arm == "paced"}
         names = roles_of(int(levels["consumers"]))
-        return spread(names, "ipclab_more.studies.stream.ends:run_stream", plan, placement)
+        return spread(names, f"{HERE}:run_stream", plan, placement)
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
         """Join what the ends kept; `PayloadError` when one was lost, torn, doubled, misplaced."""
-        names = roles_of(len(outcomes) - 1)
-        each = point.levels["sharing"] == EACH
         producer, *consumers = (
-            Study.collect(self, point, {name: outcomes[name]}, seed) for name in names
+            Study.collect(self, point, {name: outcomes[name]}, seed)
+            for name in roles_of(len(outcomes) - 1)
         )
-        return joined_stream(producer, consumers, each)
+        return joined_stream(producer, consumers, point.levels["sharing"] == EACH)

@@ -9,41 +9,29 @@ from time import perf_counter_ns as clock
 import numpy as np
 
 from ipclab.backends.interface import Data
+from ipclab.spawn import proof
 from ipclab.spawn.loops import keep
-from ipclab.spawn.proof import (
-    END,
-    FAR,
-    LARGE,
-    MARK,
-    AwaitedError,
-    PayloadError,
-    altered,
-    arrived,
-    digest,
-    looks,
-    unlike,
-)
+from ipclab.spawn.proof import digest
 from ipclab.spawn.worker import Stamps, Worker, zeros
 from ipclab.store.launch import Samples
 from ipclab.studies.joining import WAIT_NS
-from ipclab_more.studies.stream.end import (
-    LOST_NS,
+from ipclab_more.studies.stream.base import (
     NUMBER,
-    PLACES,
     RECEIVED,
-    SEQUENCES,
-    STAMPS,
     StreamEnd,
+    StreamPlan,
     keep_times,
     numbers_of,
 )
+from ipclab_more.studies.stream.connection import EACH, PRODUCER, StreamWay
 from ipclab_more.studies.stream.memory import own_memory
-from ipclab_more.studies.stream.plan import StreamPlan
-from ipclab_more.studies.stream.ways import EACH, PRODUCER, StreamWay
 
 ANSWER = b"."
 KEPT_BYTES = 4 << 20  # of a phase, to be looked at when it is over
 BLOCK = bytes(1024)  # whose digests are the work on a message
+# Without another message for so long, the rest is lost. TCP asks a receiver that was full only after
+# 200 ms whether it has room again, and then less and less often.
+LOST_NS = 2_000_000_000
 
 
 class Consumer(StreamEnd):
@@ -54,6 +42,7 @@ class Consumer(StreamEnd):
         self.digests = worth(plan.work_ns) if plan.work_ns else 0
         self.buffer = np.zeros((plan.batch, plan.size), np.uint8)
         self.came = numbers_of(self.buffer)
+        self.sequences = zeros(0)  # the numbers of the messages that came, in their order
         self.chance = random.Random()  # nobody else need know what is looked at
         self.kept: list[tuple[int, Data]] = []  # of this phase, to be looked at after it
         self.tails: list[bytes] = []  # the last bytes of long messages, which are few
@@ -65,7 +54,8 @@ class Consumer(StreamEnd):
         stamps = zeros(count + 1 if period_ns else 0)
         mine = count if self.plan.sharing == EACH else max(1, count // self.plan.consumers)
         most = max(1, KEPT_BYTES // self.plan.size)
-        chosen = [*looks(self.chance, mine, self.plan.size, most), *(count + 1 - mine) * [False]]
+        chosen = proof.looks(self.chance, mine, self.plan.size, most)
+        chosen += [False] * (count + 1 - mine)
         self.worker.meet()
         with self.worker.counting(RECEIVED, count) if kept else nullcontext(), self._going(count):
             begun = clock()
@@ -78,9 +68,9 @@ class Consumer(StreamEnd):
         self.sequences.frombytes(numbers.tobytes())
         if kept:
             keep_times(self.worker, RECEIVED, ended)
-        if period_ns:
-            keep(self.worker, PLACES, numbers - self.count)
-            keep(self.worker, STAMPS, np.frombuffer(stamps, np.int64)[:got])
+        if period_ns:  # the place of each in its turn, and when it came
+            keep(self.worker, "places", numbers - self.count)
+            keep(self.worker, "stamps", np.frombuffer(stamps, np.int64)[:got])
         self.count += count
         return begun, ended
 
@@ -96,9 +86,10 @@ class Consumer(StreamEnd):
         try:
             yield
         except TimeoutError as late:
-            raise AwaitedError(f"{phase} some did not come", "they were lost") from late
+            raise proof.AwaitedError(f"{phase} some did not come", "they were lost") from late
         except IndexError as many:
-            raise PayloadError(f"{phase} more came than were sent", "some came twice") from many
+            what = f"{phase} more came than were sent"
+            raise proof.PayloadError(what, "some came twice") from many
 
     def _messages(self, came: Stamps, stamps: Stamps, chosen: Sequence[bool]) -> int:
         """Receive messages into `came`, with their clocks in `stamps`; return how many.
@@ -109,7 +100,8 @@ class Consumer(StreamEnd):
         recv = self.way.recv
         stamped = bool(stamps)
         digests = self.digests
-        window, long = self.plan.window, self.plan.size > LARGE
+        window, long = self.plan.window, self.plan.size > proof.LARGE
+        mark = proof.MARK
         got = 0
         between = self.plan.size - 2 * NUMBER.size
         words = f"q{between}xq" if between >= 0 else f"q{NUMBER.size + between}x"
@@ -118,14 +110,14 @@ class Consumer(StreamEnd):
             while True:
                 data = recv(WAIT_NS)
                 if type(data) is not bytes:
-                    raise unlike(data, bytes, f"message {self.count + got}")
+                    raise proof.unlike(data, bytes, f"message {self.count + got}")
                 came[got] = unpack(data)[0]
                 if stamped:
                     stamps[got] = clock()
                 if chosen[got]:
                     self.kept.append((got, data))
                 if long:
-                    self.tails.append(bytes(data[-MARK:]))
+                    self.tails.append(bytes(data[-mark:]))
                 got += 1
                 if digests:
                     compute_digests(digests)
@@ -138,11 +130,10 @@ class Consumer(StreamEnd):
 
     def _batches(self, came: Stamps) -> int:
         """Receive batches into `came`, and keep one message of each."""
-        take = self.way.channel.recv_many
-        size = self.plan.size
+        take, size = self.way.channel.recv_many, self.plan.size
         got = 0
         seen: Samples = np.frombuffer(came, np.int64)
-        last_mark = self.messages.first + END
+        last_mark = self.messages.first + proof.END
         while True:
             count = int(take(self.buffer, size, WAIT_NS))
             last = bool(self.came[count - 1] == last_mark)
@@ -161,20 +152,21 @@ class Consumer(StreamEnd):
         """Compare what was kept of a phase with what was sent, whole; `numbers` are those seen."""
         for place, data in self.kept:
             number = int(numbers[place])
-            if not 0 <= number - self.count < FAR:
+            if not 0 <= number - self.count < proof.FAR:
                 raise self.messages.fault(self.count + place, data)
             sent = self._sent(number)
             if data != sent and self.plan.batch > 1:  # batches are rows of their own
-                raise altered(number, sent, data)
+                raise proof.altered(number, sent, data)
             if data != sent:
                 raise self.messages.fault(number, data)
         self.compared += len(self.kept)
         self.kept.clear()
         for number, tail in zip(map(int, numbers), self.tails, strict=False):
-            if 0 <= number - self.count < FAR:
+            if 0 <= number - self.count < proof.FAR:
                 self.messages.at(number)
                 if not self.messages.ends(number, tail):
-                    raise arrived(number, "arrived with other bytes", f"in its last {MARK}")
+                    what = "arrived with other bytes"
+                    raise proof.arrived(number, what, f"in its last {proof.MARK}")
         self.tails.clear()
 
     def _sent(self, number: int) -> bytes:
@@ -188,7 +180,7 @@ class Consumer(StreamEnd):
 
     def finish(self) -> None:
         """Note which messages came, and how many were compared whole."""
-        keep(self.worker, SEQUENCES, np.frombuffer(self.sequences, np.int64))
+        keep(self.worker, "sequences", np.frombuffer(self.sequences, np.int64))
         self.worker.outcome.facts |= {"numbered": len(self.sequences), "compared": self.compared}
 
     def fill(self) -> None:

@@ -1,7 +1,7 @@
 """The study of tasks: where work runs, and what handing it over costs, by interpreter.
 
 What is measured runs in the interpreter that is asked for (`program`), which may have nothing but
-its standard library; it tells of a launch in one line of JSON (`said`).
+its standard library; it tells of a launch in one line of JSON (`report`).
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from ipclab.studies.interface import Launch, Outcome, Placement, Point, Profile, Role, Study, Sweep
-from ipclab_more.studies.tasks import interpreters, said
+from ipclab_more.studies.tasks import interpreters, report
 from ipclab_more.studies.tasks.program.work import KINDS
 
 STARTS = ("fork", "forkserver", "spawn")
@@ -56,11 +56,8 @@ class TasksStudy(Study):
             small=sizes[:1],
             sizes=sizes,
         )
-        return [  # those of which a Python of that name has the way at all
-            point
-            for point in points
-            if interpreters.minor(str(point.levels["python"])) >= SINCE.get(point.backend, 0)
-        ]
+        minor = interpreters.minor  # those of which a Python of that name has the way at all
+        return [p for p in points if minor(str(p.levels["python"])) >= SINCE.get(p.backend, 0)]
 
     def brief(self, points: Sequence[Point], profile: str = "quick") -> list[Point]:
         """Return what a quick run measures: the interpreter that runs it."""
@@ -71,17 +68,15 @@ class TasksStudy(Study):
         return interpreters.python_missing(str(point.levels["python"]))
 
     def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        levels = point.levels
-        own = self.own(profile)
+        levels, own = point.levels, self.own(profile)
         asked = {
             "way": point.backend,
             "queue": levels["queue"],
             "kind": levels["object"],
             "size": point.size_bytes,
             "seed": seed,
+            **profile.samples,
             "budget_ns": profile.budget_ns,
-            "least": profile.least_samples,
-            "most": profile.most_samples,
             "batches": own["batches"] if levels["arm"] == "main" else 0,
             "deadline_ns": own["deadline_ns"],
         }
@@ -92,4 +87,4 @@ class TasksStudy(Study):
         return [Role(PROGRAM, "", {}, placement.role(0), command=command, env=env)]
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        return said.launch(str(outcomes[PROGRAM].facts["said"]))
+        return report.launch(str(outcomes[PROGRAM].facts["said"]))

@@ -46,18 +46,15 @@ class Threads(TaskWay):
 
     def __init__(self) -> None:
         self.answers: dict[int, TaskAnswer] = {}
-        self.take, self.give = self.queues()
-        self.threads = [threading.Thread(target=work, daemon=True) for work in self.workers()]
+        self.take, self.give, work = self.queues()
+        self.threads = [threading.Thread(target=work, daemon=True) for _ in range(WORKERS)]
         for thread in self.threads:
             thread.start()
 
-    def queues(self) -> tuple[Any, Any]:
-        """Return the queues of tasks and of answers."""
-        return SimpleQueue(), SimpleQueue()
-
-    def workers(self) -> list[Callable[[], object]]:
-        """Return what each thread does."""
-        return [partial(serve_tasks, self.take.get, self.give.put)] * WORKERS
+    def queues(self) -> tuple[Any, Any, Callable[[], object]]:
+        """Return the queues of tasks and of answers, and what each thread does."""
+        take, give = SimpleQueue[Any](), SimpleQueue[Any]()
+        return take, give, partial(serve_tasks, take.get, give.put)
 
     def submit(self, task: Task) -> int:
         self.take.put(task)
@@ -81,15 +78,11 @@ class Interpreters(Threads):
 
     apart = INTERPRETER
 
-    def queues(self) -> tuple[Any, Any]:
-        from .interpreters import create_queue
+    def queues(self) -> tuple[Any, Any, Callable[[], object]]:
+        from .interpreters import create_queue, serving
 
-        return create_queue(), create_queue()
-
-    def workers(self) -> list[Callable[[], object]]:
-        from .interpreters import serving
-
-        return [serving(BY_QUEUE, {"take": self.take.id, "give": self.give.id})] * WORKERS
+        take, give = create_queue(), create_queue()
+        return take, give, serving(BY_QUEUE, {"take": take.id, "give": give.id})
 
 
 class Piped(TaskWay):
@@ -100,11 +93,14 @@ class Piped(TaskWay):
         for _ in range(WORKERS):
             ours, theirs = multiprocessing.Pipe()
             self.pipes.append(ours)
-            self.workers.append(self.worker(theirs))
+            worker = self.worker(theirs)
+            worker.start()
+            theirs.close()
+            self.workers.append(worker)
 
     @abstractmethod
     def worker(self, pipe: Any) -> Any:
-        """Start a worker at an end of a pipe."""
+        """Return a worker at an end of a pipe, which begins when it is started."""
 
     def submit(self, task: Task) -> int:
         self.pipes[task[0] % WORKERS].send(task)
@@ -132,10 +128,7 @@ class PipedInterpreters(Piped):
         from .interpreters import serving
 
         own = os.dup(pipe.fileno())  # the interpreter closes it
-        pipe.close()
-        thread = threading.Thread(target=serving(BY_PIPE, {"fd": own}), daemon=True)
-        thread.start()
-        return thread
+        return threading.Thread(target=serving(BY_PIPE, {"fd": own}), daemon=True)
 
 
 class Processes(Piped):
@@ -146,10 +139,7 @@ class Processes(Piped):
         super().__init__()
 
     def worker(self, pipe: Any) -> Any:
-        process = self.context.Process(target=_served, args=(pipe,), daemon=True)
-        process.start()
-        pipe.close()
-        return process
+        return self.context.Process(target=_served, args=(pipe,), daemon=True)
 
 
 def _served(pipe: Any) -> None:
@@ -192,19 +182,19 @@ class Pool(TaskWay):
         self.pool.join()
 
 
-def _executor(kind: str) -> Executor:
-    """Return a pool of `kind`: thread, interpreter, loky, or how its processes start."""
-    if kind == "loky":
+def _pool(of: str) -> Executor:
+    """Return a pool of threads, interpreters, loky's processes, or processes that start so."""
+    if of == "loky":
         from joblib.externals.loky import ProcessPoolExecutor
 
         return Executor(ProcessPoolExecutor(WORKERS), PROCESS)
-    from concurrent import futures
+    from concurrent import futures  # not before: importing it is part of what a pool costs
 
-    if kind == THREADS:
+    if of == THREADS:
         return Executor(futures.ThreadPoolExecutor(WORKERS), THREAD)
-    if kind == INTERPRETERS:
+    if of == INTERPRETERS:
         return Executor(futures.InterpreterPoolExecutor(WORKERS), INTERPRETER)  # type: ignore[attr-defined]
-    context = multiprocessing.get_context(kind)
+    context = multiprocessing.get_context(of)
     return Executor(futures.ProcessPoolExecutor(WORKERS, context), PROCESS)
 
 
@@ -212,7 +202,7 @@ def made_way(name: str, queue: str) -> TaskWay:
     """Return the way called `name`; interpreters by hand have their own `queue`, or a pipe."""
     kind, _, start = name.rpartition("-")
     if kind == "pool":
-        return _executor(start)
+        return _pool(start)
     if kind:
         return Pool(start) if kind == "mp-pool" else Processes(start)
     if name == THREADS:

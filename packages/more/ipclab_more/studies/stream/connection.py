@@ -12,7 +12,6 @@ from ipclab.studies.joining import WAIT_NS, joined_ends
 
 PRODUCER = "producer"
 EACH, ONE = "each", "one"  # who gets a message: every consumer, or one of them
-Send = Callable[[Data], object]
 
 
 @dataclass
@@ -28,8 +27,8 @@ class StreamWay:
 
     ends: Sequence[End]
     opening_ns: int
-    send: Send
-    tell: Send
+    send: Callable[[Data], object]
+    tell: Callable[[Data], object]
     offer: Callable[[Data, int], object]
     recv: Callable[[int], Data]
     channel: Any = None
@@ -84,14 +83,12 @@ def join(
 
 
 def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> StreamWay:
-    end = ends[0]
-    alone = len(ends) == 1
-    stored = isinstance(ends[0], Store)
+    end, alone = ends[0], len(ends) == 1
+    stored = isinstance(end, Store)
     hands = [end.write] if stored else [end_of.send for end_of in ends]
     # who has an end of its own, or gets whatever is written, gets it by one call
     everyone = hands if not alone or (stored and end.fans_out) else hands * consumers
-    first = hands[0]
-    turn = cycle(hands)
+    first, turn = hands[0], cycle(hands)
     taken = 0
 
     def send(data: Data) -> None:
@@ -104,18 +101,13 @@ def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Strea
     def to_next(data: Data) -> None:
         next(turn)(data, WAIT_NS)
 
-    def recv(timeout_ns: int) -> bytes:
+    def read(timeout_ns: int) -> bytes:
         nonlocal taken
         taken, data = end.read(taken, timeout_ns)
         return bytes(data)
 
     several = to_each if sharing == EACH else to_next
-    return StreamWay(
-        ends,
-        spent,
-        send=send if alone else several,
-        tell=to_each,
-        offer=first,
-        recv=recv if stored else end.recv,
-        channel=end if alone and not stored else None,
-    )
+    sends = send if alone else several
+    if stored:
+        return StreamWay(ends, spent, sends, to_each, first, read)
+    return StreamWay(ends, spent, sends, to_each, first, end.recv, end if alone else None)

@@ -1,6 +1,6 @@
-"""What the program says of a launch, read exactly: whatever is no such line is an error."""
+"""What the program tells of a launch, read exactly: whatever is no such line is an error."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from msgspec import Meta, MsgspecError, Struct, json
@@ -12,18 +12,10 @@ from ipclab_more.studies.tasks.program.measure import BATCH
 
 MOST = 10_000  # samples of an op
 LENGTH = 200
+Op = Literal["first-result", "task", "hundred", "computed"]
 Time = Annotated[int, Meta(ge=1, le=LARGEST)]
 Times = Annotated[list[Time], Meta(min_length=1, max_length=MOST)]
 Kind = Annotated[str, Meta(pattern="^[A-Za-z]{1,40}$")]
-
-
-class Samples(Struct, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
-    """Times (ns): of a task from nothing, of each when warm, and of all of a batch."""
-
-    first_result: Times
-    task: Times
-    hundred: Times | None = None
-    computed: Times | None = None
 
 
 class Killed(Struct, forbid_unknown_fields=True):
@@ -35,12 +27,13 @@ class Killed(Struct, forbid_unknown_fields=True):
 
 
 class TaskReport(Struct, forbid_unknown_fields=True):
-    """One launch: samples, CPU time of a task, memory of all workers, and what a kill did.
+    """One launch: times (ns), CPU time of a task, memory of all workers, and what a kill did.
 
-    The kernel may not tell CPU time and memory: they are 0 then, and no values.
+    Times are of a task from nothing, of each when warm, and of all of a batch. The kernel may not
+    tell CPU time and memory: they are 0 then, and no values.
     """
 
-    samples: Samples
+    samples: dict[Op, Times]
     cpu_ns: Annotated[float, Meta(ge=0, le=LARGEST)]
     held_bytes: Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
     killed: Killed | None
@@ -56,14 +49,13 @@ def launch(text: str) -> Launch:
         what = "what the program of tasks said cannot be used"
         why = str(error)[:LENGTH] if len(lines) == 1 else f"{len(lines)} results where one is due"
         raise LaunchError(what, why, "measure again") from error
-    samples = json.decode(json.encode(report.samples), type=dict[str, list[int]])
-    counters = {"task": {"cpu_ns": report.cpu_ns}} if report.cpu_ns else {}
+    made = Launch({op: np.array(times, np.int64) for op, times in report.samples.items()}, {})
+    made.per = {op: BATCH for op in ("hundred", "computed") if op in made.samples}
+    if report.cpu_ns:
+        made.counters["task"] = {"cpu_ns": report.cpu_ns}
+    if report.held_bytes:
+        made.facts["held_bytes"] = report.held_bytes
     if killed := report.killed:
-        samples["noticed"] = [killed.ns]
-        counters |= {"noticed": {killed.kind: 1.0}, "again": {killed.next: 1.0}}
-    return Launch(
-        {op: np.array(times, np.int64) for op, times in samples.items()},
-        counters,
-        facts={"held_bytes": report.held_bytes} if report.held_bytes else {},
-        per={op: BATCH for op in ("hundred", "computed") if op in samples},
-    )
+        made.samples["noticed"] = np.array([killed.ns], np.int64)
+        made.counters |= {"noticed": {killed.kind: 1.0}, "again": {killed.next: 1.0}}
+    return made

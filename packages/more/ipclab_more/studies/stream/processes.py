@@ -12,25 +12,13 @@ from ipclab.spawn.loops import await_due, fitting, keep, paced, sleep_until
 from ipclab.spawn.proof import END, AwaitedError
 from ipclab.spawn.worker import Turns, Worker
 from ipclab.studies.joining import WAIT_NS
+from ipclab_more.studies.stream.base import SENT, StreamEnd, StreamPlan, keep_times
+from ipclab_more.studies.stream.connection import PRODUCER, consumer_role, join
 from ipclab_more.studies.stream.consumer import Consumer
-from ipclab_more.studies.stream.end import (
-    CLOSING,
-    COUNTS,
-    DUE,
-    FILL_NS,
-    FIRST,
-    OPENING,
-    SENT,
-    STARTS,
-    TOTAL,
-    StreamEnd,
-    keep_times,
-)
 from ipclab_more.studies.stream.memory import own_memory, resources
-from ipclab_more.studies.stream.plan import StreamPlan
-from ipclab_more.studies.stream.ways import PRODUCER, consumer_role, join
 
 WARM_UP, LARGE_WARM_UP, LARGE = 100, 4, 500_000
+FILL_NS = 20_000_000  # how long the producer waits for room
 # bytes to fill with, and for each us of the budget
 FILL_LEAST, FILL_MOST, FILL_PER_US = 400_000, 4_000_000, 64
 
@@ -41,34 +29,34 @@ def run_stream(worker: Worker, **levels: Any) -> Turns:
     All ends agree on how many a turn has by what one took at the slowest end the last time.
     """
     plan = StreamPlan(**levels)
-    own = {"secret": secrets.token_hex(16)} if worker.role == PRODUCER else {}
+    sends = worker.role == PRODUCER
+    own = {"secret": secrets.token_hex(16)} if sends else {}
     met = worker.meet(**own)  # nobody is still to be forked, with whom pages would be shared
     before = resources()
     way = join(worker, plan.backend, plan.size, plan.consumers, plan.sharing)
-    keep_times(worker, OPENING, way.opening_ns)
-    end = (Producer if worker.role == PRODUCER else Consumer)(
-        worker, way, plan, met[PRODUCER]["secret"]
-    )
-    keep_times(worker, FIRST, *end.phase(1))
+    keep_times(worker, "opening", way.opening_ns)
+    end = (Producer if sends else Consumer)(worker, way, plan, met[PRODUCER]["secret"])
+    keep_times(worker, "first", *end.phase(1))
     slowest = end.slowest_ns(LARGE_WARM_UP if plan.size >= LARGE else WARM_UP)
     slowest = end.slowest_ns(fitting(round(slowest), plan.budget_ns, LARGE_WARM_UP, plan.most))
     worker.outcome.facts |= {name: value - before[name] for name, value in resources().items()}
     while roles := (yield {"each_ns": slowest}):
-        slowest = end.turn(max(float(end_told["each_ns"]) for end_told in roles.values()))
+        slowest = end.turn(max(float(told["each_ns"]) for told in roles.values()))
     end.finish()
     worker.meet()
     if plan.fill:
         end.fill()
     begun = clock()
     way.close()
-    keep_times(worker, CLOSING, clock() - begun)
+    keep_times(worker, "closing", clock() - begun)
 
 
 class Producer(StreamEnd):
     """The end that sends."""
 
     def phase(self, count: int, period_ns: int = 0, kept: bool = False) -> tuple[int, int]:
-        if self.plan.batch == 1:
+        batches = self.plan.batch > 1
+        if not batches:
             self.messages.stamps.ahead(self.count, count)
         self.worker.meet()
         with self.worker.counting(SENT, count) if kept else nullcontext():
@@ -76,7 +64,6 @@ class Producer(StreamEnd):
             try:
                 self._send(count, period_ns)
                 ended = clock()
-                batches = self.plan.batch > 1
                 self.way.tell(self.messages.message(END) if batches else self.last)
             except TimeoutError as error:
                 what = f"a message of {self.count} to {self.count + count} was not taken"
@@ -84,7 +71,7 @@ class Producer(StreamEnd):
             self.worker.meet()
         if kept:
             keep_times(self.worker, SENT, begun, ended)
-            keep_times(self.worker, COUNTS, count)
+            keep_times(self.worker, "counts", count)
         self.count += count
         self.batches += -(-count // self.plan.batch)
         return begun, ended
@@ -106,17 +93,14 @@ class Producer(StreamEnd):
 
     def _windows(self, count: int) -> None:
         """Send windows of messages, each after the answer to the one before."""
-        window = self.plan.window
-        answered = self.way.channel.recv
+        window, answered = self.plan.window, self.way.channel.recv
         for place in range(0, count, window):
             self._messages(self.count + place, min(window, count - place))
             if count - place >= window:
                 answered(WAIT_NS)
 
     def _batches(self, count: int) -> None:
-        batch = self.plan.batch
-        size = self.plan.size
-        send = self.way.channel.send_many
+        batch, size, send = self.plan.batch, self.plan.size, self.way.channel.send_many
         self.numbers[:] = self.messages.first + self.count + np.arange(batch)
         for number in range(self.batches, self.batches + count // batch):
             self.stamp_rows(number)
@@ -138,12 +122,12 @@ class Producer(StreamEnd):
 
         wait = sleep_until if self.plan.sleeps else await_due
         due, starts, _ = paced(step, count, period_ns, wait)
-        keep(self.worker, DUE, due)
-        keep(self.worker, STARTS, starts)
+        keep(self.worker, "due", due)
+        keep(self.worker, "starts", starts)
 
     def finish(self) -> None:
-        """Note how many messages were sent."""
-        keep_times(self.worker, TOTAL, self.count)
+        """Note how many messages were sent, in all phases and turns."""
+        keep_times(self.worker, "total", self.count)
 
     def fill(self) -> None:
         """Send while nobody receives, until there is no room or there seems to be no end of it."""

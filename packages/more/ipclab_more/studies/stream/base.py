@@ -1,31 +1,59 @@
-"""What both ends of a stream have in common: turns, phases, and what they keep under which name."""
+"""What both ends of a stream have in common: the plan, numbered messages, turns and phases."""
 
+from dataclasses import dataclass
 from statistics import median
 from struct import Struct
 from typing import Any
 
 import numpy as np
 
-from ipclab.spawn.loops import DISCARDED, keep
+from ipclab.spawn.loops import DISCARDED, fitting, keep
 from ipclab.spawn.proof import END, Messages, noise
 from ipclab.spawn.stamps import Stamps
-from ipclab.spawn.worker import Worker, zeros
-from ipclab_more.studies.stream.plan import StreamPlan
-from ipclab_more.studies.stream.ways import StreamWay
+from ipclab.spawn.worker import Worker
+from ipclab_more.studies.stream.connection import StreamWay
 
 SENT, RECEIVED = "sent", "received"
-# once in a launch; these and what follows are for `joined`
-OPENING, FIRST, CLOSING = "opening", "first", "closing"
-TOTAL = "total"  # how many messages were sent, in all phases and turns
-SEQUENCES = "sequences"  # the numbers of those that came, in their order
-COUNTS = "counts"  # by turn: how many messages it had
-DUE, STARTS = "due", "starts"  # of each message of an open loop
-PLACES, STAMPS = "places", "stamps"  # of each that came there: its place in its turn, and when
 NUMBER = Struct("=q")  # with which a message begins, counted from the first one's
-FILL_NS = 20_000_000  # how long the producer waits for room
-# Without another message for so long, the rest is lost. TCP asks a receiver that was full only after
-# 200 ms whether it has room again, and then less and less often.
-LOST_NS = 2_000_000_000
+
+
+@dataclass(frozen=True)
+class StreamPlan:
+    """What both ends of a stream must know: a point's levels, and how long a turn is."""
+
+    backend: str
+    size: int
+    seed: int
+    consumers: int
+    sharing: str
+    window: int
+    batch: int
+    work_ns: int
+    rate: int
+    load: int
+    stall_ns: int
+    fill: bool
+    sleeps: bool  # until a message is due, so that the CPU time is that of messages alone
+    open_ns: int
+    budget_ns: int
+    least: int
+    most: int
+
+    def period_ns(self, slowest_ns: float) -> int:
+        """Return how far apart messages are due in an open loop (ns), 0 in a closed one.
+
+        One takes `slowest_ns` in a closed one.
+        """
+        if self.rate:
+            return round(1e9 / self.rate)
+        return round(slowest_ns * 100 / self.load) if self.load else 0
+
+    def messages(self, slowest_ns: float, period_ns: int) -> int:
+        """Return how many messages a turn has: one takes so long, or is due every `period_ns`."""
+        if period_ns:
+            return max(self.least, self.open_ns // period_ns)
+        count = fitting(round(slowest_ns), self.budget_ns, self.least, self.most)
+        return count + -count % max(1, self.window)  # the last window is whole, too
 
 
 def keep_times(worker: Worker, op: str, *times: int) -> None:
@@ -46,21 +74,16 @@ class StreamEnd:
     """
 
     def __init__(self, worker: Worker, way: StreamWay, plan: StreamPlan, secret: str) -> None:
-        self.worker = worker
-        self.way = way
-        self.plan = plan
+        self.worker, self.way, self.plan = worker, way, plan
         self.count = 0  # messages of all phases before this one
         self.period_ns = 0  # of an open loop, from its first turn that is recorded
         self.took: list[float] = []  # by turn: the ns of one message
-        self.sequences = zeros(0)
         key = f"{worker.prefix} {secret}"
         self.messages = Messages(key, plan.size)
         self.last = bytes(self.messages.message(END)[: NUMBER.size - 1])
         self.rows = np.zeros((plan.batch, plan.size), np.uint8)
         if plan.batch > 1:
-            self.rows[:] = np.frombuffer(noise(key, self.rows.size), np.uint8).reshape(
-                self.rows.shape
-            )
+            self.rows.reshape(-1)[:] = np.frombuffer(noise(key, self.rows.size), np.uint8)
         self.base = self.rows.copy()
         self.numbers = numbers_of(self.rows)
         self.batches = 0  # of all phases before this one
@@ -82,10 +105,11 @@ class StreamEnd:
         An open loop follows its schedule in turns that are recorded; the others tell how fast it
         could go.
         """
-        if self.plan.opens and self.worker.recording and not self.period_ns:
-            self.period_ns = self.plan.period_ns(slowest_ns)
+        period_ns = self.plan.period_ns(slowest_ns)
+        if period_ns and self.worker.recording and not self.period_ns:
+            self.period_ns = period_ns
             facts = self.worker.outcome.facts
-            facts["offered_per_second"] = 1e9 / self.period_ns
+            facts["offered_per_second"] = 1e9 / period_ns
             facts["closed_per_second"] = 1e9 / slowest_ns
         self.phase(DISCARDED)
         count = self.plan.messages(slowest_ns, self.period_ns)
@@ -103,5 +127,5 @@ class StreamEnd:
     def slowest_ns(self, count: int) -> float:
         """Stream `count` messages; return what one took at the slowest process (ns), for all."""
         begun, ended = self.phase(count)
-        ends_told = self.worker.meet(each_ns=(ended - begun) / count)
-        return max(float(end["each_ns"]) for end in ends_told.values())
+        told = self.worker.meet(each_ns=(ended - begun) / count)
+        return max(float(end["each_ns"]) for end in told.values())

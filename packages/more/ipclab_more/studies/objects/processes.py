@@ -23,7 +23,7 @@ from ipclab.studies.joining import WAIT_NS
 from ipclab.studies.round_trip.ends import channel_end
 from ipclab_more.studies.objects import HANDLE, SUMMED, contents
 from ipclab_more.studies.objects.copies import allocating, anew_bytes
-from ipclab_more.studies.objects.proved import (
+from ipclab_more.studies.objects.proof import (
     FIRST,
     PROVED,
     Answer,
@@ -33,7 +33,7 @@ from ipclab_more.studies.objects.proved import (
     compare_objects,
     no_object,
 )
-from ipclab_more.studies.objects.ways import ObjectWay, Room, ways
+from ipclab_more.studies.objects.ways import WAYS, ObjectWay, Room
 from ipclab_more.studies.stream.memory import own_memory
 
 FIRST_BYTES = 1_000
@@ -43,12 +43,13 @@ MEMORY = "Private_Dirty", "Pss_Shmem"
 
 
 class Link(NamedTuple):
-    """One end of the way: a channel, how objects go by it, the room beside it, and the seal."""
+    """One end of the way: a channel, how objects of a kind go by it, the room beside it, the seal."""
 
     channel: Channel
     way: ObjectWay
     room: Room
     seal: Seal
+    kind: str
 
 
 def preload_ends() -> None:
@@ -62,9 +63,9 @@ def preload_ends() -> None:
         room = Room(memoryview(bytearray(room_bytes(FIRST_BYTES))), Path(folder, "object"))
         for kind in contents.MADE:
             content = contents.made_object(kind, FIRST_BYTES, 0, FIRST)
-            for way in ways(kind).values():
+            for way in WAYS.values():
                 if not way.refuses(kind):
-                    contents.element_sum(way.take(way.give(content, room), room))
+                    contents.element_sum(way.take(way.give(content, room), room, kind))
 
 
 def capacity(size: int) -> int:
@@ -80,7 +81,7 @@ def room_bytes(size: int) -> int:
 @contextmanager
 def linked(worker: Worker, backend: str, size: int, kind: str, way: str) -> Iterator[Link]:
     """Give the link of this end; the room is made and removed by the giving one."""
-    chosen, gives, region = ways(kind)[way], worker.role == "client", memoryview(b"")
+    chosen, gives, region = WAYS[way], worker.role == "client", memoryview(b"")
     place = Place(worker.prefix, worker.folder, 0)
     with (
         channel_end(worker, backend, capacity(size), find(backend).waits[0]) as channel,
@@ -98,7 +99,7 @@ def linked(worker: Worker, backend: str, size: int, kind: str, way: str) -> Iter
             region = segment.buffer
         if gives:
             secret = worker.meet()["server"]["secret"]
-        yield Link(channel, chosen, Room(region, place.path("object")), Seal(secret))
+        yield Link(channel, chosen, Room(region, place.path("object")), Seal(secret), kind)
 
 
 def _unmap(segment: Segment) -> None:
@@ -233,10 +234,10 @@ def take(
     Then sum those of the further `readers`, and count the bytes of the last.
     """
     with linked(worker, backend, size, kind, way) as link:
-        _take(link, kind)
+        _take(link)
         wanted = contents.made_object(kind, size, seed, PROVED)
         before = own_memory(*MEMORY)
-        came = _take(link, kind)
+        came = _take(link)
         worker.outcome.facts["held_bytes"] = own_memory(*MEMORY) - before
         worker.meet()
         compare_objects(0, wanted, came)
@@ -249,11 +250,14 @@ def take(
                 _take_all(link, order, looked)
             compared += sum(looked)
         worker.outcome.facts["compared"] = compared
-        _, worker.outcome.facts["allocated_bytes"] = allocating(lambda: _take(link, kind))
+        _, worker.outcome.facts["allocated_bytes"] = allocating(lambda: _take(link))
         worker.meet()
         for _ in range(readers - 1):
-            _take(link, kind)
-        worker.outcome.facts["anew_bytes"] = _take_counted(link, kind)
+            _take(link)
+        message = _received(link)
+        came = _took(link, message)
+        _tell(link, came)
+        worker.outcome.facts["anew_bytes"] = anew_bytes(came, message)
         worker.meet()  # the other end is done: nothing is closed under it
 
 
@@ -262,13 +266,13 @@ def _take_all(link: Link, order: Order, looked: Sequence[bool]) -> None:
     for look in looked:
         place = order.next()
         if look:
-            came = _took(link, order.kind)
+            came = _took(link, _received(link))
             wanted = order.made(place)
-            order.stamped(wanted)
+            contents.stamp(wanted, *order.stamp)
             compare_objects(link.seal.count, wanted, came)
-            _tell(link, order.kind, came)
+            _tell(link, came)
         else:
-            _take(link, order.kind)
+            _take(link)
 
 
 def _received(link: Link) -> Any:
@@ -281,34 +285,24 @@ def _received(link: Link) -> Any:
     return message
 
 
-def _took(link: Link, kind: str) -> Any:
-    """Take one object, and return it."""
-    message = _received(link)
+def _took(link: Link, message: Any) -> Any:
     try:
-        return link.way.take(message, link.room)
+        return link.way.take(message, link.room, link.kind)
     except Exception as error:
-        raise no_object(link.seal.count, kind, error) from error
+        raise no_object(link.seal.count, link.kind, error) from error
 
 
-def _take(link: Link, kind: str) -> Any:
-    """Take one object, sum it, and answer; return it."""
-    came = _took(link, kind)
-    _tell(link, kind, came)
+def _take(link: Link) -> Any:
+    """Take one object, whose message nobody holds longer; sum it, and answer; return it."""
+    came = _took(link, _received(link))
+    _tell(link, came)
     return came
 
 
-def _take_counted(link: Link, kind: str) -> int:
-    """Take one object as `_take` does, and return how many bytes of it were made anew."""
-    message = _received(link)
-    came = link.way.take(message, link.room)
-    _tell(link, kind, came)
-    return anew_bytes(came, message)
-
-
-def _tell(link: Link, kind: str, came: Any) -> None:
+def _tell(link: Link, came: Any) -> None:
     handle = clock()
     try:
         total = contents.element_sum(came)
     except Exception as error:
-        raise no_object(link.seal.count, kind, error) from error
+        raise no_object(link.seal.count, link.kind, error) from error
     link.channel.send(link.seal.closed(handle, clock(), total), WAIT_NS)

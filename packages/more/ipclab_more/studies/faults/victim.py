@@ -1,4 +1,4 @@
-"""A forked child, to which something is done or which does something: the launch itself goes on."""
+"""The victim of a planted fault: a forked child that is hit, while the launch itself goes on."""
 
 import mmap
 import os
@@ -6,17 +6,16 @@ import random
 import signal
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from time import perf_counter_ns as clock
 
 from ipclab.spawn.exits import die_with_parent
 
 READY, DONE, WRONG, OVER = range(4)  # places in a tally; `WRONG`: what it did has failed
 SOONEST, LATEST = 0.002, 0.010  # seconds until it is hit, once it is ready
-START_SECONDS = 60.0  # a neighbour of the lowest class may wait long on a busy CPU
+START_SECONDS = 60.0
 
 
-class Forked:
+class Victim:
     """A forked child that runs `work` with a tally which outlives it: int64 shared by both.
 
     It dies with its parent. `work` sets `READY` when it may be hit, and counts in `DONE`; `OVER` is
@@ -52,10 +51,7 @@ class Forked:
             os.kill(self.pid, signal.SIGCONT)
         return at
 
-    def end(self, kill: bool = False) -> None:
-        """Let it end, or `kill` it, and wait for that."""
+    def end(self) -> None:
+        """Let it end, and wait for that."""
         self.tally[OVER] = 1
-        if kill:
-            with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)

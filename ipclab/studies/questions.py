@@ -1,7 +1,6 @@
 """What the installed studies and backends ask: what a run is told of them when it is measured."""
 
 import inspect
-import tomllib
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
@@ -15,6 +14,7 @@ from msgspec import json, structs
 from ipclab.backends.installed import backends, keeps
 from ipclab.bounds.floors import SPINNING
 from ipclab.store.questions import Limit, Mechanism, Question, Questions, Race
+from ipclab.studies.arms import table
 from ipclab.studies.installed import studies
 from ipclab.studies.installed import study as study_of
 from ipclab.studies.interface import Study, Sweep
@@ -23,38 +23,26 @@ from ipclab.studies.profile import PROFILES, Profile
 FILE = "contests.toml"
 
 
-def races(study: Study) -> tuple[Race, ...]:
-    """Return the races of a study; none when it has no `contests.toml` beside its module.
-
-    With `state` only shared state takes part: who reads the message that it holds already moves
-    nothing.
-    """
-    rows: list[dict[str, Any]] = _told(study).get("race", [])
-    for row in rows:
-        if row.pop("state", False):
-            shared = [name for name in backends() if keeps(name)]
-            row["levels"] = {**row.get("levels", {}), "backend": shared}
-    return msgspec.convert(rows, tuple[Race, ...])
-
-
-def measured_again(study: Study) -> tuple[tuple[dict[str, Any], ...], ...]:
-    """Return what a study measures again: levels of several arms that have the same conditions."""
-    return tuple(tuple(arms["levels"]) for arms in _told(study).get("again", []))
-
-
-def _told(study: Study) -> dict[str, Any]:
-    """Return the `contests.toml` of a study, or nothing where it has none."""
-    file = Path(inspect.getfile(type(study))).with_name(FILE)
-    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
-
-
 @cache
 def question(name: str) -> Question:
-    """Return what the study called `name` asks, without its levels; `UsageError` when unknown."""
+    """Return what the study called `name` asks, without its levels; `UsageError` when unknown.
+
+    Its races, and what it measures again (levels of several arms that have the same conditions),
+    are in a `contests.toml` beside its module, if it has one. In a race with `state` only shared
+    state takes part: who reads the message that it holds already moves nothing.
+    """
     study = study_of(name)
-    return Question(
-        name, races=races(study), bounds=tuple(study.limits), again=measured_again(study)
-    )
+    told = table(Path(inspect.getfile(type(study))).with_name(FILE))
+    shared = [backend for backend in backends() if keeps(backend)]
+    rows = []
+    for row in told.get("race", []):
+        race = {key: value for key, value in row.items() if key != "state"}
+        if row.get("state"):
+            race["levels"] = {**row.get("levels", {}), "backend": shared}
+        rows.append(race)
+    races = msgspec.convert(rows, tuple[Race, ...])
+    again = tuple(tuple(arms["levels"]) for arms in told.get("again", []))
+    return Question(name, races=races, bounds=tuple(study.limits), again=again)
 
 
 @cache

@@ -1,12 +1,10 @@
 """Proof that objects arrived: each one's sum comes back under a seal, and a share is compared."""
 
 import hashlib
-import operator
 import random
 import struct
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from ipclab.backends.interface import Data
@@ -45,10 +43,9 @@ class Seal:
 
     def opened(self, sealed: Data) -> Answer:
         """Return the answer to the next object; `PayloadError` if it is none of the taking end."""
-        answer = f"the answer to object {self.count}"
-        if len(sealed) != ANSWER.size + SEAL_BYTES:
-            came = f"arrived with {len(sealed)} of {ANSWER.size + SEAL_BYTES} bytes"
-            raise PayloadError(f"{answer} {came}", "")
+        answer, whole = f"the answer to object {self.count}", ANSWER.size + SEAL_BYTES
+        if len(sealed) != whole:
+            raise PayloadError(f"{answer} arrived with {len(sealed)} of {whole} bytes", "")
         body = bytes(sealed[: ANSWER.size])
         if self._digest(body) != sealed[ANSWER.size :]:
             why = "it is altered, an older one, or was given by somebody else"
@@ -96,14 +93,6 @@ class Order:
         """Return the object at `place`, made anew."""
         return contents.made_object(self.kind, self.size, self.seed, TIMED + place)
 
-    def stamped(self, content: Any) -> Callable[[], None]:
-        """Write the next object's stamp into `content`; return what takes it out again."""
-        where, share = self.stamp
-        holder, key = contents.cell(content, where)
-        before = holder[key]
-        holder[key] = contents.number_for(content, share)
-        return partial(operator.setitem, holder, key, before)
-
 
 class Timed(Order):
     """The objects of the timed turns: each has a sum of its own, which the other end must tell."""
@@ -120,7 +109,7 @@ class Timed(Order):
         self.given += 1
         self.restore()
         content = self.objects[self.next()]
-        self.restore = self.stamped(content)
+        self.restore = contents.stamp(content, *self.stamp)
         self.sums.append(contents.element_sum(content))
         return content
 

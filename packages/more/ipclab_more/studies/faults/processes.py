@@ -1,4 +1,4 @@
-"""The processes of a planted fault: who keeps the victim, and the victim itself."""
+"""The processes of a planted fault: who keeps the victim, what the victim does, a new beginning."""
 
 import signal
 import time
@@ -9,22 +9,14 @@ from typing import Any
 
 from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import Worker
-from ipclab.studies.forked import DONE, LATEST, OVER, READY, WRONG, Forked
 from ipclab.studies.joining import WAIT_NS
-from ipclab_more.studies.faults.plan import (
-    ANEW,
-    FIRST,
-    LAST,
-    LEFT,
-    PACE,
-    RECOVERED,
-    SLOW,
-    FaultPlan,
-)
-from ipclab_more.studies.faults.seen import WELL, Content, agreed, attempt_outcome, left
-from ipclab_more.studies.faults.survivors import LIVING, Survivor
-from ipclab_more.studies.stream.end import keep_times
-from ipclab_more.studies.stream.ways import PRODUCER
+from ipclab_more.studies.faults import plan as plans
+from ipclab_more.studies.faults.effects import WELL, attempt_outcome, left
+from ipclab_more.studies.faults.plan import FIRST, LAST, Content, FaultPlan, agreed
+from ipclab_more.studies.faults.survivors import Survivor
+from ipclab_more.studies.faults.victim import DONE, LATEST, OVER, READY, WRONG, Victim
+from ipclab_more.studies.stream.base import keep_times
+from ipclab_more.studies.stream.connection import PRODUCER
 
 
 def run_fault(worker: Worker, **levels: Any) -> None:
@@ -32,24 +24,22 @@ def run_fault(worker: Worker, **levels: Any) -> None:
     plan = FaultPlan(**levels)
     worker.outcome.facts["deadline_ns"] = plan.deadline_ns
     content = agreed(worker, plan.size)
-    hit = PRODUCER if plan.writes else FIRST
-    if worker.role == hit:
+    hit = worker.role == (PRODUCER if plan.writes else FIRST)
+    if hit:
         _plant(worker, plan, content)
     else:
         with closing(plan.joined(worker)) as way:
-            survivor = Survivor(worker, plan, way, content)
-            LIVING[plan.fault, worker.role](survivor)
-            survivor.finish()
+            Survivor(worker, plan, way, content).live()
     worker.meet()
-    if worker.role == hit:
-        worker.outcome.counters[LEFT] = left(worker.prefix, worker.folder)
+    if hit:
+        worker.outcome.counters[plans.LEFT] = left(worker.prefix, worker.folder)
     if plan.kills:
         begin_anew(worker, plan, content)
 
 
 def _plant(worker: Worker, plan: FaultPlan, content: Content) -> None:
     """Hit the victim as planned; say when that was, and how many messages it has done."""
-    victim = Forked(partial(_work, worker, plan, content))
+    victim = Victim(partial(_work, worker, plan, content))
     chance = plan.chance(worker)
     if plan.kills:
         at = victim.hit(signal.SIGKILL, chance)
@@ -69,19 +59,19 @@ def _work(worker: Worker, plan: FaultPlan, content: Content, tally: memoryview) 
 
     def send() -> None:
         over = tally[OVER]
-        way.tell(content.message(LAST if over else tally[DONE]))
+        way.tell(content.whole(LAST if over else tally[DONE]))
         if over:
             raise StopIteration
         tally[DONE] += 1
         if not plan.kills:
-            time.sleep(PACE)
+            time.sleep(plans.PACE)
 
     def receive() -> None:
         if content.number_of(way.recv(WAIT_NS)) == LAST:
             raise StopIteration
         tally[DONE] += 1
         if plan.fault == "slow-reading" and not tally[OVER]:
-            time.sleep(SLOW)
+            time.sleep(plans.SLOW)
 
     with closing(plan.joined(worker)) as way:
         if plan.fault == "killed-idle":
@@ -101,9 +91,9 @@ def begin_anew(worker: Worker, plan: FaultPlan, content: Content) -> None:
     begun = clock()
     with closing(plan.joined(worker, "again-")) as way:
         if worker.role == PRODUCER:
-            way.tell(content.message(ANEW))
-        elif content.number_of(way.recv(WAIT_NS)) != ANEW:
+            way.tell(content.whole(plans.ANEW))
+        elif content.number_of(way.recv(WAIT_NS)) != plans.ANEW:
             raise PayloadError("the first message of the new peer arrived wrong")
         meeting = worker.meet(at=clock())
     if worker.role == FIRST:
-        keep_times(worker, RECOVERED, meeting[FIRST]["at"] - begun)
+        keep_times(worker, plans.RECOVERED, meeting[FIRST]["at"] - begun)

@@ -9,20 +9,7 @@ from ipclab.spawn.proof import PayloadError
 from ipclab.spawn.worker import QUEUED
 from ipclab.store.launch import BUSY, Launch, Samples
 from ipclab.studies.joining import turns_together
-from ipclab_more.studies.stream.end import (
-    CLOSING,
-    COUNTS,
-    DUE,
-    FIRST,
-    OPENING,
-    PLACES,
-    RECEIVED,
-    SENT,
-    SEQUENCES,
-    STAMPS,
-    STARTS,
-    TOTAL,
-)
+from ipclab_more.studies.stream.base import RECEIVED, SENT
 from ipclab_more.studies.stream.memory import MEMORY
 
 INTENDED, FROM_SEND = "intended", "from-send"
@@ -38,21 +25,31 @@ def joined_stream(producer: Launch, consumers: Sequence[Launch], each: bool) -> 
     that warms up as well.
     """
     kept = producer.samples
-    seen = [end.samples[SEQUENCES] for end in consumers]
-    accounted = account(int(kept[TOTAL][0]), seen, each)
+    seen = [end.samples["sequences"] for end in consumers]
+    facts: dict[str, Any] = {**producer.facts, **account(int(kept["total"][0]), seen, each)}
+    counts = kept["counts"]
     begun, sent = kept[SENT].reshape(-1, 2).T
     ended = np.max([end.samples[RECEIVED] for end in consumers], axis=0)
-    counts = kept[COUNTS]
-    samples: dict[str, Samples] = {}
-    for op, times in ((SENT, sent - begun), (RECEIVED, ended - begun)):
-        samples[op] = np.rint(times * PER / counts).astype(np.int64)
+    samples = {
+        op: np.rint(times * PER / counts).astype(np.int64)
+        for op, times in ((SENT, sent - begun), (RECEIVED, ended - begun))
+    }
     turns = {op: [1] * len(counts) for op in samples}
-    if DUE in kept:
+    if "due" in kept:
         _keep_latencies(producer, consumers)
         for op in (INTENDED, FROM_SEND):
             samples[op], turns[op] = turns_together(consumers, op)
-    samples |= _once(producer, consumers)
-    facts = {**producer.facts, **accounted, "messages": int(counts.sum())}
+    connecting = np.concatenate([end.samples["opening"] for end in consumers])
+    first = np.concatenate([end.samples["first"] for end in consumers])
+    samples |= {  # what is done once in a launch
+        "set-up": kept["opening"],
+        "connect": connecting,
+        "first-message": first.max(keepdims=True) - kept["first"][0],
+        "tear-down": np.concatenate([end.samples["closing"] for end in (producer, *consumers)]),
+    }
+    if len(consumers) > 1:
+        samples["connect-last"] = connecting[-1:]
+    facts["messages"] = int(counts.sum())
     facts["messages_per_second"] = int(counts.sum()) / (float((ended - begun).sum()) / 1e9)
     for name in ("numbered", "compared"):
         facts[name] = _sum([end.facts for end in consumers], name)
@@ -65,8 +62,11 @@ def joined_stream(producer: Launch, consumers: Sequence[Launch], each: bool) -> 
     if QUEUED in total:  # a share of each one's time, which ranks of MPI do not tell
         total[QUEUED] /= len(consumers)
     counters = {SENT: producer.counters[SENT], RECEIVED: total}
-    per = {SENT: PER, RECEIVED: PER}
-    return Launch(samples, counters, facts=facts, per=per, turns=turns)
+    return Launch(samples, counters, facts=facts, per={SENT: PER, RECEIVED: PER}, turns=turns)
+
+
+def _sum(of_ends: Sequence[Mapping[str, Any]], name: str) -> Any:
+    return sum(of_end[name] for of_end in of_ends)
 
 
 def account(count: int, seen: Sequence[Samples], each: bool) -> dict[str, int]:
@@ -86,41 +86,17 @@ def account(count: int, seen: Sequence[Samples], each: bool) -> dict[str, int]:
         reordered += len(part) - len(np.unique(np.maximum.accumulate(part)))
     counts = {"lost": lost, "duplicated": duplicated, "reordered": max(0, reordered - duplicated)}
     if wrong := ", ".join(f"{number} were {name}" for name, number in counts.items() if number):
-        raise PayloadError(
-            f"of {count} messages {wrong}", "the mechanism promises each once, in order"
-        )
+        why = "the mechanism promises each once, in order"
+        raise PayloadError(f"of {count} messages {wrong}", why)
     return counts
 
 
 def _keep_latencies(producer: Launch, consumers: Sequence[Launch]) -> None:
     """Keep with each consumer how long its messages took to come, turn by turn (ns)."""
-    counts = producer.samples[COUNTS]
+    counts = producer.samples["counts"]
     first = np.cumsum(counts) - counts  # of each turn, among all that the producer sent
     for end in consumers:
-        places = end.samples[PLACES] + np.repeat(first, end.turns[PLACES])
-        for op, since in ((INTENDED, DUE), (FROM_SEND, STARTS)):
-            end.samples[op] = end.samples[STAMPS] - producer.samples[since][places]
-            end.turns[op] = end.turns[PLACES]
-
-
-def _once(producer: Launch, consumers: Sequence[Launch]) -> dict[str, Samples]:
-    """Return the samples of what is done once in a launch: begin, send a first message, end."""
-
-    def every(op: str) -> Samples:
-        return np.concatenate([end.samples[op] for end in consumers])
-
-    kept = producer.samples
-    connecting = every(OPENING)
-    samples = {
-        "set-up": kept[OPENING],
-        "connect": connecting,
-        "first-message": every(FIRST).max(keepdims=True) - kept[FIRST][0],
-        "tear-down": np.concatenate([kept[CLOSING], every(CLOSING)]),
-    }
-    if len(consumers) > 1:
-        samples["connect-last"] = connecting[-1:]
-    return samples
-
-
-def _sum(of_ends: Sequence[Mapping[str, Any]], name: str) -> Any:
-    return sum(of_end[name] for of_end in of_ends)
+        places = end.samples["places"] + np.repeat(first, end.turns["places"])
+        for op, since in ((INTENDED, "due"), (FROM_SEND, "starts")):
+            end.samples[op] = end.samples["stamps"] - producer.samples[since][places]
+            end.turns[op] = end.turns["places"]

@@ -1,44 +1,15 @@
-"""What is seen of a fault by a peer, in the messages, and in the system before any clean-up."""
+"""What a fault does: how calls of a peer end, to messages, and what it leaves before any clean-up."""
 
-import secrets
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter_ns as clock
 
-from ipclab.backends.interface import Data
 from ipclab.spawn.ledger import NAME_KINDS, SHARED_MEMORY
 from ipclab.spawn.owned import FILE, KINDS, owned
-from ipclab.spawn.proof import FAR, Messages
-from ipclab.spawn.worker import Worker
-from ipclab_more.studies.stream.ways import PRODUCER
 
 END, HALF, ERROR, SILENCE, OLD, WELL = ENDINGS = ("end", "half", "error", "silence", "old", "well")
 Numbers = list[int | None]
-
-
-class Content:
-    """The messages of a launch: random bytes with a number, of which every one is compared whole."""
-
-    def __init__(self, key: str, size: int) -> None:
-        self.messages = Messages(key, size)
-
-    def message(self, number: int) -> bytes:
-        """Return message `number`."""
-        return bytes(self.messages.at(number))
-
-    def number_of(self, data: Data) -> int | None:
-        """Return the number of a message; None when it is torn, cut or altered."""
-        number = self.messages.number(data)
-        known = len(data) == self.messages.size and abs(number) < FAR
-        return number if known and self.message(number) == data else None
-
-
-def agreed(worker: Worker, size: int) -> Content:
-    """Return the messages of `size` bytes that all processes of the launch know by its secret."""
-    own = {"secret": secrets.token_hex(16)} if worker.role == PRODUCER else {}
-    secret = worker.meet(**own)[PRODUCER]["secret"]
-    return Content(f"{worker.prefix} {secret}", size)
 
 
 def attempt_outcome(
