@@ -127,7 +127,8 @@ def candidate_of(need: Need, known: KnownRows, offer: Offer) -> Candidate:
 def most_launched(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the point that has most launches."""
     ((point, _),) = Counter(rows.point).most_common(1)
-    return rows[rows.point == point]
+    most: pd.DataFrame = rows[rows.point == point]
+    return most
 
 
 def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:

@@ -224,14 +224,12 @@ def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
 
 def _missing(lab: Data, answer: Answer) -> pd.DataFrame:
     """Return the points that the run lacks by mechanism, and what measuring them costs."""
-    sums = answer.missing.groupby("backend", as_index=False).agg(
-        {
-            "size": lambda sizes: lab.words.joined(map(str, sizes)),
-            "launches": "sum",
-            "seconds": "sum",
-        }
-    )
-    return sums.assign(seconds=[Quantity(each * 1e9, "ns") for each in sums.seconds])
+    rows = []
+    for name, part in answer.missing.groupby("backend"):
+        sizes = lab.words.joined(map(str, part["size"]))
+        seconds = Quantity(part.seconds.sum() * 1e9, "ns")
+        rows.append((name, sizes, part.launches.sum(), seconds))
+    return pd.DataFrame(rows, columns=["backend", "size", "launches", "seconds"])
 
 
 def _demands(lab: Data, names: Iterable[str]) -> str:

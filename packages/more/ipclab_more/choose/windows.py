@@ -40,13 +40,13 @@ def advised_window(lab: Lab, need: Need) -> tuple[str, dict[str, Any]] | None:
     if everywhere.empty:
         says = len(measured) and need.cpus
         return ("none", {"gap": gap, "most": f"{need.cpus:g}"}) if says else None
-    backend, spin_ns = best = everywhere.groupby(WINDOW).value.max().idxmin()
+    best: Any = everywhere.groupby(WINDOW).value.max().idxmin()
     taken = everywhere.set_index(WINDOW).sort_index().loc[[best]].sort_values("gap_ns")
     said = {
         "gap": gap,
         "cpus": max(taken.cpus, key=lambda cpus: cpus.value),
-        "backend": lab.level("backend", backend),
-        "window": lab.level("spin_ns", spin_ns),
+        "backend": lab.level("backend", best[0]),
+        "window": lab.level("spin_ns", best[1]),
         "below": lab.level("gap_ns", gaps[0]),
         "above": lab.level("gap_ns", gaps[-1]),
         "time": taken.cell.iloc[0],
