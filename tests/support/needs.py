@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ipclab.stats.compare import EQUIVALENCE
 from ipclab.stats.intervals import statistic_estimate
 from ipclab_more.choose.answer import Answer, answer_need
-from ipclab_more.choose.known import Frames
+from ipclab_more.choose.known import Frames, Offer
 from ipclab_more.choose.need import need_of
-from ipclab_more.choose.promises import Offer
 
 LAUNCHES = 12
 LEVELS = {"arm": "main", "window": 0, "batch": 1, "load": 0, "stall_ns": 0, "work_ns": 0}
@@ -61,9 +61,7 @@ def asked(
         refused = f"{plant.longest} bytes at most" if too_long else ""
         offers.append(Offer(name, plant.demands, refused))
     of_faults = pd.DataFrame() if faults is None else faults
-    frames = Frames(
-        pd.DataFrame(points), pd.DataFrame(taken), faults=of_faults, seconds=lambda: 0.05
-    )
+    frames = Frames(pd.DataFrame(points), pd.DataFrame(taken), of_faults, lambda: 0.05, EQUIVALENCE)
     return answer_need(told, frames, offers)
 
 

@@ -19,7 +19,6 @@ from ipclab.commands.completed import (
 from ipclab.console import PATH, SIZE, Words, say
 from ipclab.errors import LabError, UsageError, blamed
 from ipclab.paths import checkout
-from ipclab.quantile import quantile_option
 
 if TYPE_CHECKING:
     from ipclab_more.ab.arms import Arm
@@ -73,11 +72,9 @@ def _share(_ctx: click.Context, _param: click.Parameter, value: str) -> float:
     help="Of another factor, such as wait=spin.",
     shell_complete=complete_level,
 )
-@quantile_option
 @click.option("--bound", default="5%", callback=_share, help="How much counts as the same.")
 @click.option("--seconds", type=SECONDS, default=120, help="After which no round begins.")
 @click.option("--deadline", type=SECONDS, default=60, help="Seconds that one launch may take.")
-@click.option("--seed", type=int, help="Seed of the launches' order.")
 @click.option("--format", "formats", multiple=True, type=click.Choice(FORMATS), help="[line]")
 @click.option("--output", "outputs", multiple=True, type=PATH, help="A file for each --format.")
 def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) -> None:
@@ -96,14 +93,13 @@ def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) ->
     from ipclab.stats.compare import UNDECIDED
     from ipclab.store.files import write_whole
     from ipclab_more.ab.report import TrialReport
-    from ipclab_more.ab.side_by_side import tried
-    from ipclab_more.ab.trial import AGAIN, EXIT, A, B
+    from ipclab_more.ab.trial import EXIT, tried
 
     # A setting is undone, unless nohup says to go on.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler)
-    effort = {name: given[name] for name in ("deadline", "seed", "seconds", "bound")}
+    effort = {name: given[name] for name in ("deadline", "seconds", "bound")}
     placement = given["placement"] or "same"
     try:
         arms = _arms(names, given)
@@ -111,8 +107,7 @@ def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) ->
         with alone(progress.say), Launcher(checkout().ledger) as launcher:
             answer = tried(arms, launcher, placement, progress=progress, **effort)
         first, second = arms
-        labels = {A: first.label, B: second.label, AGAIN: first.label}
-        report = TrialReport(answer, labels, first.unit)
+        report = TrialReport(answer, first.label, second.label, first.unit)
         for name, file in zip(formats, outputs, strict=False):
             text = getattr(report, name)()
             write_whole(file, f"{text}\n".encode())
@@ -158,25 +153,15 @@ def _arms(names: Sequence[str], given: dict[str, Any]) -> "list[Arm]":
     from ipclab.machine.placement import placements
     from ipclab.plugins import chosen
     from ipclab.session.request import levels
-    from ipclab_more.ab.asked import Asked
-    from ipclab_more.ab.point import Wanted
+    from ipclab_more.ab.arms import Asked
 
     possible = placements(Topology.read(Source()))
     placement = chosen("placement", given["placement"] or "free", possible)
-    given_levels = levels(given["levels"])
-    wanted_levels = {name: values[0] for name, values in given_levels.items()}
-    wanted = Wanted(
-        given["study"],
-        given["backend"],
-        given["size"],
-        given["placement"] or "same",
-        wanted_levels,
-        given["quantile"],
-    )
-    how = {name: given[name] for name in ("command", "printed", "more")}
-    asked = Asked(wanted, placement.role(0), **how)
+    wanted = {name: given[name] for name in ("study", "backend", "size")}
+    wanted["placement"] = given["placement"] or "same"
+    wanted["levels"] = {name: level for name, (level, *_) in levels(given["levels"]).items()}
+    asked = Asked(wanted, placement.role(0), given["command"], given["printed"], given["more"])
     arms = asked.arms(names)
-    before = given["before"]
-    if before:
+    if before := given["before"]:
         arms.append(asked.with_setting(arms[0], before, given["undo"]))
     return arms

@@ -1,16 +1,14 @@
 """An answer as one line, Markdown, JUnit XML and Bencher Metric Format."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 from xml.etree import ElementTree as Xml
 
 from ipclab.errors import plain
 from ipclab.stats.compare import SLOWER, UNDECIDED, Comparison
 from ipclab.stats.intervals import Estimate, statistic_estimate
 from ipclab.store.files import dump_json
-from ipclab_more.ab.trial import AGAIN, ARMS, LIMITS, A, B, TrialAnswer
+from ipclab_more.ab.trial import AGAIN, LIMITS, A, B, TrialAnswer
 
 NAMES = {AGAIN: "A again over A", LIMITS: "limits, second half over first"}
 QUANTITIES = {"ns": "time", "": "number", "1/": "inverse of the number"}
@@ -19,13 +17,14 @@ MEASURES = {"ns": "latency", "": "number", "1/": "inverse"}
 
 @dataclass(frozen=True)
 class TrialReport:
-    """An answer with the `labels` of its arms and the `unit` of their numbers.
+    """An answer with the labels of its arms and the `unit` of their numbers.
 
     The unit is ns, none, or 1/ for inverse ones.
     """
 
     answer: TrialAnswer
-    labels: Mapping[str, str]
+    first: str
+    second: str
     unit: str
 
     @property
@@ -36,12 +35,12 @@ class TrialReport:
     @property
     def over(self) -> str:
         """Return which arm is over which."""
-        return f"{self.labels[B]} over {self.labels[A]}"
+        return f"{self.second} over {self.first}"
 
     def shown(self) -> str:
         """Return what was shown: verdict, reason, ratio."""
         why = f" ({self.reason})" if self.reason else ""
-        ends = ratio(self.answer.compared)
+        ends = _ratio(self.answer.compared)
         return f"{self.answer.verdict}{why}: {QUANTITIES[self.unit]} of {self.over} {ends}"
 
     def effort(self) -> str:
@@ -52,7 +51,7 @@ class TrialReport:
     def controls(self) -> list[str]:
         """Return what each negative control gave."""
         controls = self.answer.controls
-        shown = [f"{NAMES[name]} {ratio(control)}" for name, control in controls.items()]
+        shown = [f"{NAMES[name]} {_ratio(control)}" for name, control in controls.items()]
         if LIMITS not in controls:
             shown.append("limits not measured")
         return sorted(shown)
@@ -67,14 +66,16 @@ class TrialReport:
         lines = [f"### {self.answer.verdict}", ""]
         if self.reason:
             lines += [self.reason, ""]
-        lines += [f"B over A: {ratio(self.answer.compared)}. {self.effort()}.", ""]
+        lines += [f"B over A: {_ratio(self.answer.compared)}. {self.effort()}.", ""]
         lines += [f"| | | {QUANTITIES[self.unit]}{unit} |", "|---|---|---|"]
-        for arm in ARMS:
-            lines.append(f"| {arm} | {_cell(self.labels[arm])} | {_interval(self._median(arm))} |")
-        lines.append("")
-        for control in self.controls():
-            lines.append(f"* {control}")
-        return "\n".join(lines)
+        for arm, label in ((A, self.first), (B, self.second), (AGAIN, self.first)):
+            cell = label.replace("`", "'").replace("|", "\\|")
+            middle = self._median(arm)
+            shown = "not measured"
+            if middle:
+                shown = f"{middle.value:,.4g} ({middle.low:,.4g} to {middle.high:,.4g})"
+            lines.append(f"| {arm} | `{cell}` | {shown} |")
+        return "\n".join([*lines, "", *(f"* {control}" for control in self.controls())])
 
     def junit(self) -> str:
         """Return a test suite of one case: a failure when slower, skipped when undecided."""
@@ -93,12 +94,11 @@ class TrialReport:
 
     def bmf(self) -> str:
         """Return both medians and the ratio of the numbers (https://bencher.dev/bmf.json)."""
-        metrics: dict[str, dict[str, Any]] = {}
-        alike = self.labels[A] == self.labels[B]
-        for arm in (A, B):
-            middle = self._median(arm)
-            if middle:
-                name = f"{arm}: {self.labels[arm]}" if alike else self.labels[arm]
+        metrics = {}
+        alike = self.first == self.second
+        for arm, label in ((A, self.first), (B, self.second)):
+            if middle := self._median(arm):
+                name = f"{arm}: {label}" if alike else label
                 metrics[name] = {MEASURES[self.unit]: _metric(middle.value, middle)}
         compared = self.answer.compared
         if compared.ratio is not None:
@@ -110,7 +110,7 @@ class TrialReport:
         return statistic_estimate(values, len(values)) if values else None
 
 
-def ratio(compared: Comparison) -> str:
+def _ratio(compared: Comparison) -> str:
     """Return the ratio of a comparison with its interval, where it has one."""
     if compared.ratio is None:
         return "not measured"
@@ -120,20 +120,6 @@ def ratio(compared: Comparison) -> str:
     return text
 
 
-def _interval(middle: Estimate | None) -> str:
-    if middle is None:
-        return "not measured"
-    return f"{middle.value:,.4g} ({middle.low:,.4g} to {middle.high:,.4g})"
-
-
 def _metric(value: float, ends: Estimate | Comparison) -> dict[str, float]:
-    metric = {"value": value}
-    if ends.low is not None:
-        metric["lower_value"] = ends.low
-    if ends.high is not None:
-        metric["upper_value"] = ends.high
-    return metric
-
-
-def _cell(text: str) -> str:
-    return "`" + text.replace("`", "'").replace("|", "\\|") + "`"
+    every = {"value": value, "lower_value": ends.low, "upper_value": ends.high}
+    return {name: end for name, end in every.items() if end is not None}

@@ -8,18 +8,30 @@ is decided.
 """
 
 import random
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from statistics import median
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ipclab.errors import LabError
+from ipclab.backends.native_shm import native_missing
+from ipclab.errors import LabError, UsageError
 from ipclab.session.progress import Progress
+from ipclab.spawn.failures import LostError
+from ipclab.spawn.launcher import Launcher
 from ipclab.stats.compare import FASTER, SAME, SLOWER, UNDECIDED, Comparison, Side, compare
 from ipclab.stats.family import HEAT_LOOKS
+from ipclab_more.ab.arms import Arm
+from ipclab_more.ab.point import AtPoint, at_point, in_turns
 
+# Of the scheduler and the CPU alone; its mean, since a busy neighbour lengthens a few round trips.
+LIMIT = "echo-pipe"
+T = TypeVar("T")
 A, B, AGAIN = ARMS = "A", "B", "A again"
 LIMITS = "limits"
 # The exit codes of verdicts.
@@ -107,18 +119,13 @@ def trial_judged(
     rounds: Sequence[Round], bound: float, seconds: float = 0.0, failure: str = ""
 ) -> TrialAnswer:
     """Return what `rounds` show; with a `failure` they decide nothing."""
-    a = [measured[A] for measured in rounds]
-    b = [measured[B] for measured in rounds]
-    again = [measured[AGAIN] for measured in rounds]
+    a, b, again = ([measured[arm] for measured in rounds] for arm in (A, B, AGAIN))
     # A with A again: in each round the geometric mean of both, turn by turn.
     both = [np.sqrt(np.multiply(*pair)).tolist() for pair in zip(a, again, strict=True)]
     controls = {AGAIN: compare(_side(a), _side(again), len(ARMS), bound)}
-    of_rounds = [measured.get(LIMITS, ()) for measured in rounds]
-    limits = list(chain.from_iterable(of_rounds))
-    half = len(limits) // 2
-    if half:
-        halves = Side(limits[:half]), Side(limits[half:])
-        controls[LIMITS] = compare(*halves, len(ARMS), bound)
+    limits = list(chain.from_iterable(measured.get(LIMITS, ()) for measured in rounds))
+    if half := len(limits) // 2:
+        controls[LIMITS] = compare(Side(limits[:half]), Side(limits[half:]), len(ARMS), bound)
     compared = compare(_side(both), _side(b), equivalence=bound)
     reason = failure or _doubt(compared, controls)
     verdict = UNDECIDED if reason else compared.verdict
@@ -132,10 +139,59 @@ def _side(turns: Sequence[Sequence[float]]) -> Side:
 
 def _doubt(compared: Comparison, controls: Mapping[str, Comparison]) -> str:
     """Return why nothing is decided, or nothing."""
-    changed = []
-    for name, control in controls.items():
-        if control.verdict in (FASTER, SLOWER):
-            changed.append(CHANGED[name])
+    changed = [CHANGED[name] for name in controls if controls[name].verdict in (FASTER, SLOWER)]
     if changed or compared.verdict in (FASTER, SLOWER, SAME):
         return "; ".join(changed)
     return REASONS.get(compared.reason, "there are too few launches for a test")
+
+
+def tried(
+    arms: Sequence[Arm], launcher: Launcher, placement: str, deadline: float, **effort: Any
+) -> TrialAnswer:
+    """Return the answer of a `trial` of two `arms`; every launch ends within `deadline` seconds.
+
+    `effort` is what `trial` is given. Raises `UsageError` for an arm that cannot be launched at
+    all; the launch that shows this warms it up.
+    """
+    for arm in arms:
+        try:
+            _insisting(partial(arm.launch, launcher, deadline))
+        except LabError as error:
+            what = f"{arm.label} cannot be launched"
+            raise UsageError(what, str(error), "see that it works by itself") from error
+    by_name = {A: arms[0], B: arms[1], AGAIN: arms[0]}
+    if not native_missing():
+        placed = "cross" if placement == "cross" else "same"
+        limit = at_point("limits", LIMIT, placement=placed)
+        by_name[LIMITS] = Arm(LIMIT, replace(limit, mean=True))
+    points = {}
+    for name, arm in by_name.items():
+        # A program takes no turns, and a setting of the machine all would share.
+        if isinstance(arm.launched, AtPoint) and not arm.setting:
+            points[name] = arm.launched
+    if points.keys() == by_name.keys():
+        measured = partial(_round, points, launcher, deadline)
+    else:
+        launches = {name: partial(arm.launch, launcher, deadline) for name, arm in by_name.items()}
+        measured = partial(one_by_one, launches, random.Random())
+    return trial(partial(_insisting, measured), launcher.renew_old, time.monotonic, **effort)
+
+
+def _insisting(made: Callable[[], T]) -> T:
+    """Return what `made` returns, and make it again where it was lost with its fork server.
+
+    Raises `SessionError` when one server after the other is lost.
+    """
+    while True:
+        with suppress(LostError):
+            return made()
+
+
+def _round(points: Mapping[str, AtPoint], launcher: Launcher, deadline: float) -> Round:
+    """Return what all arms, and the limit if there is one, gave in turns."""
+    contestants = {name: point.contestant for name, point in points.items()}
+    launches = in_turns(contestants, launcher, deadline)
+    turns = {name: points[name].turns(launch) for name, launch in launches.items()}
+    if LIMITS in turns:
+        turns[LIMITS] = [median(turns[LIMITS])]
+    return turns

@@ -8,13 +8,15 @@ estimate: lines between measured sizes are shown, marked, and judged by nobody. 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from math import inf
+from itertools import chain, pairwise
+from math import inf, log
 
 import pandas as pd
 
 from ipclab.bounds.states import UNSTEADY
+from ipclab.frames.contests import side_of
 from ipclab.stats.compare import FASTER, SLOWER, Comparison
-from ipclab.stats.contest import against_fastest, common_scatter, judged
+from ipclab.stats.contest import Contest, against_fastest, common_scatter, judged
 from ipclab.stats.enough import launches_more
 from ipclab.stats.paired import FEWEST_HEATS
 from ipclab.stats.quantity import Quantity, missing
@@ -26,11 +28,10 @@ from ipclab_more.choose.candidates import (
     WORSE,
     Candidate,
     candidate_of,
+    most_launched,
 )
-from ipclab_more.choose.crossings import crossings
-from ipclab_more.choose.known import Frames, KnownRows
+from ipclab_more.choose.known import Frames, KnownRows, Offer
 from ipclab_more.choose.need import ONE_WAY, Need
-from ipclab_more.choose.promises import Offer
 
 ANSWERED, NOTHING, UNDECIDED = "answered", "nothing fits", "undecided"
 
@@ -39,16 +40,20 @@ ANSWERED, NOTHING, UNDECIDED = "answered", "nothing fits", "undecided"
 class Answer:
     """What a run says of a need.
 
-    `rows` are what is known of each `Candidate`, the best first. `crossings` see there;
-    `changes` are what would change the answer. `missing` has backend, size, launches and seconds of
-    each point that the run lacks, of which the answer says nothing. `launches` and `seconds` are
-    what deciding among those that it has would take, infinite where no number of launches is known
-    to; of a run of several sessions `sessions` is, in place of both.
+    `rows` are what is known of each `Candidate`, the best first; `best` are those that were not
+    shown to be worse than the fastest, `unknown` what the need demands of them and no more launches
+    of these points can show. `crossings` see there; `changes` are what would change the answer.
+    `missing` has backend, size, launches and seconds of each point that the run lacks, of which the
+    answer says nothing. `launches` and `seconds` are what deciding among those that it has would
+    take, infinite where no number of launches is known to; of a run of several sessions `sessions`
+    is, in place of both.
     """
 
     need: Need
     state: str
     rows: pd.DataFrame
+    best: list[str]
+    unknown: list[str]
     crossings: pd.DataFrame
     changes: pd.DataFrame
     missing: pd.DataFrame
@@ -57,73 +62,49 @@ class Answer:
     sessions: float = 0.0
 
     @property
-    def best(self) -> list[str]:
-        """Return the mechanisms that were not shown to be worse than the fastest, it first."""
-        return list(self.rows[self.rows.status == BEST].backend)
-
-    @property
     def unmeasured(self) -> list[str]:
         """Return the mechanisms that may fit and of which the run lacks something, sorted."""
         return sorted(set(self.missing.backend))
-
-    @property
-    def unknown(self) -> list[str]:
-        """Return what the need demands of the best and no more launches of these points can show."""
-        asked = dict[str, None]()
-        best = self.rows[self.rows.status == BEST]
-        for demands, cpus in zip(best.open, best.cpus, strict=True):
-            asked |= dict.fromkeys(untold(demands, cpus))
-        return list(asked)
-
-
-def untold(demands: Iterable[str], cpus: Quantity) -> list[str]:
-    """Return those of the open `demands` of a mechanism that more launches of its points cannot show.
-
-    Its `cpus` are absent where a run does not tell them.
-    """
-    return [
-        demand
-        for demand in demands
-        if demand not in MEASURED_DEMANDS or (demand == "cpus" and not cpus)
-    ]
 
 
 def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     """Return what `frames` say of `need` about the mechanisms on offer."""
     known = KnownRows(need, frames)
+    bound = frames.bound
     candidates = [candidate_of(need, known, offer) for offer in offers]
     fitting = [candidate for candidate in candidates if not candidate.why]
     measured = [candidate for candidate in fitting if candidate.side]
     measured.sort(key=lambda candidate: candidate.middle)
-    _judge(measured, frames.bound)
+    _judge(measured, bound)
     best = [candidate for candidate in measured if candidate.status == BEST]
-    lacking = _lacking(fitting)
+    lacking = [(each.backend, size, FEWEST_HEATS) for each in fitting for size in each.lacking]
     launches = sessions = 0.0
     state = ANSWERED if best else NOTHING
     if not measured and fitting:
         state = UNDECIDED
     elif not all(candidate.settled for candidate in best):
         state = UNDECIDED
-        more = [_launches_more(candidate, frames.bound) for candidate in best]
+        more = [_launches_more(candidate, bound) for candidate in best]
         if any(several(candidate.side.heats) for candidate in measured if candidate.side):
             # compared by the sessions of their run, of which each is of all mechanisms
             sessions = max(more)
         else:
             launches = sum(more)
-    seconds = frames.seconds() if launches or len(lacking) else 0.0
-    able = []
-    for candidate in candidates:
-        if MEASURED_DEMANDS.issuperset(candidate.why):
-            able.append(candidate.backend)
-    changes = _changes(need, best[0], candidates, frames.bound) if best else []
-    rows = [vars(candidate) for candidate in sorted(candidates, key=_place)]
+    seconds = frames.seconds() if launches or lacking else 0.0
+    unmeasured = pd.DataFrame(lacking, columns=["backend", "size", "launches"])
+    able = [each.backend for each in candidates if MEASURED_DEMANDS.issuperset(each.why)]
+    changes = _changes(need, best[0], candidates, bound) if best else []
+    candidates.sort(key=_place)
+    best.sort(key=_place)
     return Answer(
         need,
         state,
-        pd.DataFrame(rows, columns=[column.name for column in fields(Candidate)]),
-        crossings(need, known.all_times, able, frames.bound),
+        pd.DataFrame(map(vars, candidates), columns=[side.name for side in fields(Candidate)]),
+        [candidate.backend for candidate in best],
+        list(dict.fromkeys(chain.from_iterable(candidate.untold for candidate in best))),
+        _crossings(need, known.times, able, bound),
         pd.DataFrame(changes, columns=["change", "backend", "amount"]),
-        lacking.assign(seconds=lacking.launches * seconds),
+        unmeasured.assign(seconds=unmeasured.launches * seconds),
         launches,
         launches * seconds,
         sessions,
@@ -168,31 +149,19 @@ def _ratio(comparison: Comparison) -> Quantity:
 
 def _place(candidate: Candidate) -> tuple[int, bool, float, str]:
     """Return what orders candidates: by status, the fastest first."""
-    value = candidate.value or candidate.estimate
-    time = float(value.value) if value else 0.0
-    if candidate.ratio:  # to the fastest, over the heats of both
-        time = float(candidate.ratio.value)
-    return STATUSES.index(candidate.status), not value, time, candidate.backend
-
-
-def _lacking(candidates: Sequence[Candidate]) -> pd.DataFrame:
-    """Return the points that were not measured of those that may fit, with launches of each."""
-    rows = []
-    for candidate in candidates:
-        for size in candidate.lacking:
-            rows.append((candidate.backend, size, FEWEST_HEATS))
-    return pd.DataFrame(rows, columns=["backend", "size", "launches"])
+    time = candidate.value or candidate.estimate
+    shown = candidate.ratio or time  # to the fastest, over the heats of both
+    status = STATUSES.index(candidate.status)
+    return status, not time, float(shown.value or 0), candidate.backend
 
 
 def _launches_more(candidate: Candidate, bound: float) -> float:
     """Return how many more launches would show what is open of one of the best."""
-    have = candidate.launches
-    known = candidate.compared
-    if untold(candidate.open, candidate.cpus):
+    if candidate.untold:
         return inf
     if candidate.open:
-        return max(1.0, have * (candidate.times_more - 1))
-    return 0.0 if known is None else launches_more(known, bound)
+        return max(1.0, candidate.launches * (candidate.times_more - 1))
+    return launches_more(candidate.compared, bound) if candidate.compared else 0.0
 
 
 def _changes(
@@ -204,15 +173,43 @@ def _changes(
     rivals = [first, *excluded.values()]
     sides = {rival.backend: rival.side for rival in rivals if rival.side}
     over_first = against_fastest(sides, first.backend, bound, common_scatter(sides))
-    for name, other in excluded.items():
-        known = over_first[name]
+    for name, known in over_first.items():
         if known.verdict == FASTER:
-            demands = f"without:{','.join(other.why)}"
+            demands = f"without:{','.join(excluded[name].why)}"
             rows.append((demands, name, _ratio(known)))
-    if (need.rate or need.way == ONE_WAY) and first.keeps_up:
-        rows.append(("rate", first.backend, first.keeps_up))
-    if need.deadline_us and first.quantile:
-        rows.append(("deadline", first.backend, first.quantile))
-    if need.cpus and first.cpus:
-        rows.append(("cpus", first.backend, first.cpus))
+    limits = (
+        ("rate", need.rate or need.way == ONE_WAY, first.keeps_up),
+        ("deadline", need.deadline_us, first.quantile),
+        ("cpus", need.cpus, first.cpus),
+    )
+    rows += [(name, first.backend, amount) for name, asked, amount in limits if asked and amount]
     return rows
+
+
+def _crossings(need: Need, times: pd.DataFrame, able: Sequence[str], bound: float) -> pd.DataFrame:
+    """Return where another of the mechanisms `able` becomes the fastest.
+
+    Between sizes `low` and `high`, at `about`. `times` are those of the need, at any size.
+    The one `below` was shown to be faster than the one `above` at the lower size, and slower at the
+    higher; `about` is where straight lines between the medians meet (logarithms).
+    """
+    by_size = {}
+    for size, of_size in times[times.backend.isin(able)].groupby(need.size_column):
+        mechanisms = of_size.groupby("backend")
+        sides = {str(name): side_of(most_launched(rows)) for name, rows in mechanisms}
+        by_size[int(str(size))] = judged(sides, bound)
+    crossed = []
+    for (low, at_low), (high, at_high) in pairwise(by_size.items()):
+        below, above = at_low.fastest, at_high.fastest
+        if _is_slower(at_low, above) and _is_slower(at_high, below):
+            gain = log(at_low.means[above] / at_low.means[below])
+            loss = log(at_high.means[above] / at_high.means[below])
+            about = low * (high / low) ** (gain / (gain - loss))
+            crossed.append((below, above, low, high, about))
+    return pd.DataFrame(crossed, columns=["below", "above", "low", "high", "about"])
+
+
+def _is_slower(contest: Contest[str], name: str) -> bool:
+    """Tell whether the mechanism of that name took part, and was shown to be slower."""
+    known = contest.over_fastest.get(name)
+    return known is not None and known.verdict == SLOWER

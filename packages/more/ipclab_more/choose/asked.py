@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ipclab.backends.installed import backends, keeps
 from ipclab.backends.interface import Backend
-from ipclab.bounds.points import cut_points
+from ipclab.bounds.points import enriched_points
 from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.frames.rows import narrowed
@@ -19,15 +19,15 @@ from ipclab.studies.installed import study
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import Profile, profile
 from ipclab_more.choose.answer import Answer, answer_need
-from ipclab_more.choose.known import SECONDS, Frames
+from ipclab_more.choose.known import DEMANDS, Frames, Offer
 from ipclab_more.choose.need import EACH, NEED, ONE_WAY, STATE, SURVIVES, Need
-from ipclab_more.choose.promises import DEMANDS, Offer
 from ipclab_more.choose.runs import beside
 
 if TYPE_CHECKING:
     from ipclab.session.request import Request
 
 FAULTS, LIMITS = "faults", "limits"
+SECONDS = 0.1  # of a launch, where a run does not tell
 
 
 def request(need: Need, effort: str) -> "Request":
@@ -56,8 +56,7 @@ def request(need: Need, effort: str) -> "Request":
     if SURVIVES in need.must:
         faults = study(FAULTS)
         names = {point.backend for point in wanted}.intersection(faults.backends())
-        levels = {"fault": (need.fault,)}
-        crashes = Sweep(backends=tuple(sorted(names)), levels=levels)
+        crashes = Sweep(backends=tuple(sorted(names)), levels={"fault": (need.fault,)})
         effort_of_faults = faults.effort(usual)
         given[FAULTS] = effort_of_faults, faults.points(effort_of_faults, crashes)
     purpose = {"need": need.plain()}
@@ -71,11 +70,17 @@ def points_asked(need: Need, effort: Profile) -> list[Point]:
     for offer in offers(need).values():
         if demands.isdisjoint(offer.demands) and not offer.refused:
             names.append(offer.name)
-    if need.way == STATE:
-        sweep = replace(_sweep(need), backends=tuple(names))
-        possible = study(need.study).points(effort, sweep)
-        return [point for point in possible if _is_plain(point, need.levels())]
-    return [_point(need, name, size) for size in need.size for name in names]
+    if need.way != STATE:
+        return [_point(need, name, size) for size in need.size for name in names]
+    levels = need.levels().items()
+    points = []
+    for point in study(need.study).points(effort, replace(_sweep(need), backends=tuple(names))):
+        key = point.key()
+        # of those that neither sync nor map otherwise
+        is_plain = key["sync"] in ("none", "off") and key["map"] in ("none", "writemap")
+        if is_plain and levels <= key.items():
+            points.append(point)
+    return points
 
 
 def _point(need: Need, name: str, size: int) -> Point:
@@ -86,8 +91,7 @@ def _point(need: Need, name: str, size: int) -> Point:
         levels["fill"] = 0 if need.rate else 1
     else:
         levels["wait"] = backends()[name].waits[0]
-    block = f"need-{size}"
-    return Point(need.study, name, size, placement, levels, block, (need.op,))
+    return Point(need.study, name, size, placement, levels, f"need-{size}", (need.op,))
 
 
 def _sweep(need: Need) -> Sweep:
@@ -97,27 +101,17 @@ def _sweep(need: Need) -> Sweep:
     return Sweep(levels={"entries": sizes, "readers": (need.consumers,)})
 
 
-def _is_plain(point: Point, levels: dict[str, Any]) -> bool:
-    """Tell whether a point of shared state has `levels`, and neither syncs nor maps otherwise."""
-    key = point.key()
-    other_sync = key["sync"] not in ("none", "off")
-    other_map = key["map"] not in ("none", "writemap")
-    if other_sync or other_map:
-        return False
-    return levels.items() <= key.items()
-
-
 def offers(need: Need, run: RunFolder | None = None) -> dict[str, Offer]:
     """Return the mechanisms that may be asked: those of this machine, or those of a `run`."""
+    failed: dict[tuple[str, int], str] = {}
     if run is None:
         names = set(study(need.study).backends())
     else:
         rows = derived.read_frame(run, need.study, "points")
         if len(rows):
             rows = narrowed(rows, {"arm": need.levels()["arm"]})
-        names = set(rows.backend)
-    failed = _failed(need, run)
-    names |= {backend for backend, _ in failed}
+        failed = _failed(need, run)
+        names = {*rows.backend, *(backend for backend, _ in failed)}
     offered = {}
     for name in sorted(names & backends().keys()):
         if need.way != STATE or keeps(name):
@@ -133,13 +127,11 @@ def tell(paths: Paths, run: RunFolder, need: Need) -> Answer:
         on_offer = offers(need) | on_offer
     holding = beside(paths, run, FAULTS)
     frames = Frames(
-        cut_points(run, need.study),
+        enriched_points(run, need.study),
         derived.read_frame(run, need.study, "launches"),
-        derived.read_frame(run, LIMITS, "launches"),
         derived.read_frame(holding, FAULTS, "launches") if holding else pd.DataFrame(),
         partial(_seconds, run),
         run.questions.same,
-        run.questions,
     )
     return answer_need(need, frames, on_offer.values())
 
@@ -148,42 +140,37 @@ def _refusal(need: Need, backend: Backend, failed: dict[tuple[str, int], str]) -
     """Return why `backend` cannot have messages of a size of `need` here; nothing when it can."""
     sends = need.way != STATE
     if sends and need.consumers > 1 and backend.store and not backend.channel:
-        fans_out = backend.store.fans_out
-        if fans_out and need.sharing != EACH:
+        if backend.store.fans_out and need.sharing != EACH:
             return "every message reaches all"
-        if not fans_out and need.sharing == EACH:
+        if not backend.store.fans_out and need.sharing == EACH:
             return "a message reaches one consumer"
     checks_size = sends and not backend.missing()
     for size in need.size:
         too_long = backend.refuses(size) if checks_size else ""
-        why = too_long or failed.get((backend.name, size))
-        if why:
+        if why := too_long or failed.get((backend.name, size)):
             return why
     return ""
 
 
-def _failed(need: Need, run: RunFolder | None) -> dict[tuple[str, int], str]:
+def _failed(need: Need, run: RunFolder) -> dict[tuple[str, int], str]:
     """Return why points that `run` was to measure for `need` have no values.
 
     By mechanism and size, which is of entries where the need is of state.
     """
-    if run is None or run.about["parameters"].get("need") != need.plain():
+    if run.about["parameters"].get("need") != need.plain():
         return {}
     by_point = {**run.about["points"], **run.about["failures"]}
-    reasons = {}
-    for point in points_asked(need, profile(run.profile)):
-        reason = by_point.get(point.id)
-        if reason:
-            size = int(point.key()[need.size_column])
-            reasons[point.backend, size] = reason
-    return reasons
+    return {
+        (point.backend, int(point.key()[need.size_column])): by_point[point.id]
+        for point in points_asked(need, profile(run.profile))
+        if by_point.get(point.id)
+    }
 
 
 def _seconds(run: RunFolder) -> float:
     """Return what a launch of `run` took on average, of all its sessions' time."""
     sessions = pd.DataFrame(run.about["sessions"], columns=["begun", "ended"])
-    begun = pd.to_datetime(sessions.begun, utc=True)
-    ended = pd.to_datetime(sessions.ended, utc=True)
+    begun, ended = (pd.to_datetime(sessions[end], utc=True) for end in sessions)
     seconds = (ended - begun).sum().total_seconds()
     launches = 0
     for name in derived.studies_measured(run):

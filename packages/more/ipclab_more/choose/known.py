@@ -1,128 +1,161 @@
-"""What the frames of a run hold of each mechanism under the levels of a need: narrowed once."""
+"""What the frames of a run hold of each mechanism under a need: times, and what it promises.
+
+Promises are by what a mechanism is and what was measured of it, not by its manual.
+"""
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import nan
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ipclab.bounds import states
-from ipclab.bounds.limits import with_limits
-from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.rows import narrowed, quantity
-from ipclab.stats.compare import EQUIVALENCE
 from ipclab.stats.quantity import Quantity, missing
-from ipclab.store.questions import Questions
-from ipclab_more.choose.need import Need
-from ipclab_more.choose.promises import Promises, promised, promising
-from ipclab_more.choose.times import timed
+from ipclab_more.choose.need import NO_LOSS, SURVIVES, Need
 
 ABSENT = missing()
-SECONDS = 0.1  # of a launch, where a run does not tell
-KEYS = ["backend", "op", "metric"]
-OF_TIMES = [*KEYS, "point", "value", ROUND, HEAT]  # what makes a contestant of a launch
+DEMANDS = {
+    "no-daemon": "daemon",
+    "other-languages": "python",
+    "across-hosts": "one host",
+    "no-root": "root",
+}
+WAITS, DROPS, ENDLESS = "waits", "drops", "no end seen"
+SERVED, TORN, SILENT, STUCK = "served", "torn", "silent", "stuck"
+RENEWED = ("recovered", "yes")  # op and metric: whether a new writer was received
+FAILED = "failed-launches"  # a flag of points
+Promises = dict[str, Any]  # lost, full, crash: None where nothing was measured
 
 
 @dataclass(frozen=True)
 class Frames:
     """What a run holds that bears on a need.
 
-    Frames of its study, launch frames of the limits and of faults, if any. `seconds` tells what a
-    launch took in it on average, where that is asked; `bound` (a share) is what counts as the same.
+    The points of its study with limits and states (`enriched_points`), the launch frames of its
+    study and of faults, if any. `seconds` tells what a launch took in it on average, where that is
+    asked; `bound` (a share) is what counts as the same.
     """
 
     points: pd.DataFrame
     launches: pd.DataFrame
-    limits: pd.DataFrame = field(default_factory=pd.DataFrame)
-    faults: pd.DataFrame = field(default_factory=pd.DataFrame)
-    seconds: Callable[[], float] = lambda: SECONDS
-    bound: float = EQUIVALENCE
-    questions: Questions = field(default_factory=Questions)
+    faults: pd.DataFrame
+    seconds: Callable[[], float]
+    bound: float
 
 
-def narrowed_to(need: Need, frame: pd.DataFrame, rate: float | None = None) -> pd.DataFrame:
+def narrowed_to(need: Need, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a frame that have the need's levels, beside size and mechanism.
 
     No rows where the frame lacks one of these factors.
     """
-    return _with_levels(need, frame, need.levels(rate))
-
-
-def _with_levels(need: Need, frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
+    levels = need.levels()
     if levels.keys() <= set(frame):
         return narrowed(frame, levels)
-    columns = frame.columns.union([need.size_column])
-    return frame.iloc[:0].reindex(columns=columns)
+    return frame.iloc[:0].reindex(columns=frame.columns.union([need.size_column]))
 
 
 class KnownRows:
-    """The rows of a need, by mechanism."""
+    """The rows of a need: of its points, launches (`times`: medians of its op), `counts`, `faults`."""
 
     def __init__(self, need: Need, frames: Frames) -> None:
         """Narrow `frames` to the levels of `need`."""
         self._need = need
         points = narrowed_to(need, frames.points)
-        self._values = {False: self._most_launched(points)}
-        closed = narrowed_to(need, frames.points, 0.0) if need.rate else points
-        self._values[True] = self._most_launched(closed)
-        times = timed(need, narrowed_to(need, frames.launches))
-        columns = [*OF_TIMES, need.size_column]
-        self.all_times = times[times.columns.intersection(columns)]
-        self._times = _by_backend(self.all_times)
-        self._launch_rows = _by_backend(promising(frames.points))
-        self._no_rows = promising(frames.points.iloc[:0])
+        closed = narrowed_to(need.closed, frames.points) if need.rate else points
+        self._rows = {False: self._most_launched(points), True: self._most_launched(closed)}
+        times = narrowed_to(need, frames.launches)
+        self.times = times[(times.op == need.op) & (times.metric == "p50")]
+        self.counts = frames.points[frames.points.op == "launch"]
         faults = frames.faults
-        self._faults = _by_backend(faults[faults.fault == need.fault]) if len(faults) else {}
-        self._bounds = dict[Hashable, float]()
-        if len(frames.limits):
-            bounded = with_limits(timed(need, points), frames.limits, frames.questions)
-            keys = ["backend", need.size_column]
-            first = bounded.drop_duplicates(keys).set_index(keys).limit
-            self._bounds = first.to_dict()
-        alike = {need.size_column: list(need.size), "placement": need.placement}
-        medians = _with_levels(need, timed(need, frames.points), alike)
-        stated = states.states_joined(medians, frames.launches, frames.limits, frames.questions)
-        self._slow: dict[str, float] = dict(zip(stated.point, stated.slow, strict=True))
+        self.faults = faults[faults.fault == need.fault] if len(faults) else self.counts.iloc[:0]
 
     def values(self, backend: str, op: str, metric: str, closed: bool = False) -> list[Quantity]:
         """Return a metric for each size of the need, of the point that has most launches.
 
         With `closed` it is that of a closed loop, whatever rate the need has.
         """
-        rows = self._values[closed]
-        found = [rows.get((backend, op, metric, size)) for size in self._need.size]
+        found = [self._rows[closed].get((backend, op, metric, size)) for size in self._need.size]
         return [ABSENT if row is None else quantity(row) for row in found]
 
-    def slower(self, backend: str) -> list[float]:
-        """Return the median in its slower state (ns) for each size; NaN where none was measured."""
-        rows = self._values[False]
-        found = [rows.get((backend, self._need.op, "p50", size)) for size in self._need.size]
-        return [nan if row is None else self._slow[row.point] for row in found]
-
-    def times(self, backend: str) -> pd.DataFrame:
-        """Return the launches' medians of the op that ranks mechanisms, at all sizes."""
-        return self._times.get(backend, self.all_times.iloc[:0])
-
-    def promises(self, backend: str) -> Promises:
-        """Return what was measured of a mechanism beside its time."""
-        rows = self._launch_rows.get(backend, self._no_rows)
-        return promised(rows, self._faults.get(backend, pd.DataFrame()))
-
-    def bounds(self, backend: str) -> list[float]:
-        """Return what the hardware allows at each size of the need (ns); empty without limits."""
-        if not self._bounds:
-            return []
-        return [self._bounds.get((backend, size), nan) for size in self._need.size]
+    def mean(self, backend: str, column: str) -> float:
+        """Return what stands beside the medians (ns) for the mix; NaN where it is not there."""
+        found = [
+            self._rows[False].get((backend, self._need.op, "p50", size)) for size in self._need.size
+        ]
+        cells = [getattr(row, column, nan) for row in found]
+        return float(np.dot(cells, list(self._need.size.values())))
 
     def _most_launched(self, points: pd.DataFrame) -> dict[Hashable, Any]:
-        keys = [*KEYS, self._need.size_column]
-        of_sizes = points[points[self._need.size_column].isin(list(self._need.size))]
+        keys = ["backend", "op", "metric", self._need.size_column]
+        of_sizes = points[points[keys[-1]].isin(list(self._need.size))]
         rows = of_sizes.sort_values("launches", ascending=False, kind="stable")
         rows = rows.drop_duplicates(keys)
-        names = zip(*(rows[key] for key in keys), strict=True)
+        names = rows[keys].itertuples(index=False, name=None)
         return dict(zip(names, rows.itertuples(index=False), strict=True))
 
 
-def _by_backend(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    return {str(name): rows for name, rows in frame.groupby("backend")}
+@dataclass(frozen=True)
+class Offer:
+    """A mechanism that a need may take.
+
+    It `demands` things of its users; `refused` says why it cannot have a size of the need.
+    """
+
+    name: str
+    demands: tuple[str, ...] = ()
+    refused: str = ""
+
+
+def promised(points: pd.DataFrame, faults: pd.DataFrame) -> Promises:
+    """Return what was measured of a mechanism: messages lost, when full, after a crash.
+
+    `points` are its rows of the op `launch` in its study's point frame, `faults` those in the
+    launch frame of one fault. What is lost is not known where launches failed: one that lost a
+    message has.
+    """
+    lost = points[points.metric == "lost"]
+    is_known = len(lost) and not lost["flags"].str.contains(FAILED).any()
+    return {
+        "lost": lost.high.max() if is_known else None,
+        "full": _when_full(points),
+        "crash": _after_crash(faults) if len(faults) else None,
+    }
+
+
+def promise_kept(must: str, offer: Offer, promises: Mapping[str, Any]) -> bool | None:
+    """Return whether a mechanism keeps what a need demands; None where that was not measured."""
+    if must == NO_LOSS:
+        if promises["lost"] is None:
+            return None
+        return not promises["lost"] and promises["full"] != DROPS
+    if must == SURVIVES:
+        return None if promises["crash"] is None else promises["crash"] == SERVED
+    return DEMANDS[must] not in offer.demands
+
+
+def _when_full(points: pd.DataFrame) -> str | None:
+    """Return what a mechanism did that nobody received from; None where that was not measured."""
+    accepted, delivered, refused = (
+        points.value[points.metric == name].fillna(0.0).tolist()
+        for name in ("accepted", "delivered", "refused")
+    )
+    if not (accepted and delivered and refused):
+        return None
+    for given, come in zip(accepted, delivered, strict=True):
+        if given > come:  # messages that are read later are none the less delivered
+            return DROPS
+    return WAITS if any(refused) else ENDLESS
+
+
+def _after_crash(faults: pd.DataFrame) -> str:
+    """Return what readers had after the writer was killed, the worst of all launches."""
+    ends = faults.groupby(["op", "metric"], observed=True)["value"].agg(["min", "max"])
+    least, most = ends["min"].to_dict(), ends["max"].to_dict()
+    half = RENEWED in most and most.get(("noticed", "half"))
+    if half or most.get(("messages", "torn")):
+        return TORN
+    if least.get(RENEWED, 1) < 1:
+        return STUCK
+    return SILENT if most.get(("noticed", "silence")) else SERVED

@@ -3,15 +3,16 @@
 import json
 import shlex
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ipclab.console import bytes_of, nanoseconds_of
 from ipclab.errors import UsageError, hint
 from ipclab.frames.metrics import QUANTILES
+from ipclab.plugins import chosen
 from ipclab.store.files import file_text
 from ipclab.store.questions import PLACEMENTS
 
@@ -19,13 +20,16 @@ ONE_WAY, ROUND_TRIP, STATE = WAYS = ("one-way", "round-trip", "state")
 STUDIES = {ONE_WAY: "stream", ROUND_TRIP: "round_trip", STATE: "shared_dict"}
 # the op of a closed loop
 CLOSED = {ONE_WAY: "received", ROUND_TRIP: "round-trip", STATE: "read"}
-# a message of a stream begins with its number
-LEAST = {ONE_WAY: 8, ROUND_TRIP: 1, STATE: 1}
+LEAST = 8  # a message of a stream begins with its number
 EACH, ONE = "each", "one"
 NO_LOSS, SURVIVES = "no-loss", "survives-writer-crash"
 MUSTS = (NO_LOSS, SURVIVES, "no-daemon", "other-languages", "across-hosts", "no-root")
-WORDS = {"way": WAYS, "sharing": (EACH, ONE), "placement": PLACEMENTS}
-CHOICES = WORDS | {"quantile": tuple(QUANTILES.values())}
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "way": WAYS,
+    "sharing": (EACH, ONE),
+    "placement": PLACEMENTS,
+    "quantile": tuple(QUANTILES.values()),
+}
 NUMBERS = ("rate", "consumers", "work_us", "deadline_us", "cpus")
 US, SECOND = 1e3, 1e9
 NEED = "need"  # the arm of points that were measured for a need
@@ -59,48 +63,37 @@ class Need:
 
     def __post_init__(self) -> None:
         """Raise `UsageError` for values that cannot be, or that no study measures."""
-        for name, words in WORDS.items():
-            _check_word(name, getattr(self, name), words)
+        for name, possible in CHOICES.items():
+            chosen(name, str(getattr(self, name)), dict.fromkeys(map(str, possible)))
         for must in self.must:
-            _check_word("must", must, MUSTS)
-        if self.consumers < 1:
-            what = f"consumers={self.consumers} is not possible"
-            raise UsageError(what, "", "give a whole number above 0")
+            chosen("must", must, dict.fromkeys(MUSTS))
         for name in NUMBERS:
             value = getattr(self, name)
-            if not 0 <= value < inf:
+            least = int(name == "consumers")
+            if not least <= value < inf:
                 what = f"{name}={value} is not possible"
-                raise UsageError(what, "", "give a number of 0 or more")
-        if self.quantile not in QUANTILES.values():
-            kept = ", ".join(map(str, QUANTILES.values()))
-            what = f"quantile {self.quantile} is not kept"
-            raise UsageError(what, f"there are {kept}", "give one of them")
-        if min(self.size) < LEAST[self.way]:
-            what = f"size {min(self.size)} is not possible"
-            raise UsageError(what, "", f"give {LEAST[self.way]} or more")
-        self._check_measurable()
-
-    def _check_measurable(self) -> None:
-        """Raise `UsageError` for what no study measures."""
+                raise UsageError(what, "", f"give a number of {least} or more")
         if self.producers != 1:
-            fix = "ask for each producer alone"
-            raise UsageError("several producers", "every study has one", fix)
-        if self.way == ONE_WAY and self.deadline_us and not self.rate:
-            fix = "give a rate too, or way = round-trip"
-            raise UsageError(
-                "a deadline of messages one way", "a closed loop has no due times", fix
-            )
-        if self.way != ONE_WAY and self.work_us:
-            why = "only messages one way are measured with it"
-            raise UsageError("work of a consumer", why, "leave work_us out")
+            raise UsageError("several producers: every study has one", "", "ask for each alone")
+        if self.way == ONE_WAY:
+            if min(self.size) < LEAST:
+                what = f"size {min(self.size)} is not possible"
+                raise UsageError(what, "", f"give {LEAST} or more")
+            if self.deadline_us and not self.rate:
+                what = "a deadline of messages one way: a closed loop has no due times"
+                raise UsageError(what, "", "give a rate too, or way = round-trip")
+        elif self.work_us:
+            what = "work of a consumer: only messages one way are measured with it"
+            raise UsageError(what, "", "leave work_us out")
         if self.way == ROUND_TRIP and self.consumers != 1:
-            fix = "give consumers = 1, or way = one-way"
-            raise UsageError("round trips of several consumers", "that study has one pair", fix)
+            what = "round trips of several consumers: that study has one pair"
+            raise UsageError(what, "", "give consumers = 1, or way = one-way")
         if self.way == STATE and self.rate:
-            raise UsageError("a rate of reads", "readers read in a closed loop", "leave rate out")
+            what = "a rate of reads: readers read in a closed loop"
+            raise UsageError(what, "", "leave rate out")
         if self.way == STATE and NO_LOSS in self.must:
-            why = "shared state keeps the newest content only"
-            raise UsageError("state without loss", why, "give way = one-way")
+            what = "state without loss: shared state keeps the newest content only"
+            raise UsageError(what, "", "give way = one-way")
 
     @property
     def study(self) -> str:
@@ -108,9 +101,14 @@ class Need:
         return STUDIES[self.way]
 
     @property
-    def gap_ns(self) -> float:
+    def closed(self) -> Self:
+        """Return the same need of a closed loop, of which the deadline is no part."""
+        return replace(self, rate=0.0, deadline_us=0.0)
+
+    @property
+    def gap_ns(self) -> int:
         """Return how long it is from an answer to the next question; 0 without such a gap."""
-        return SECOND / self.rate if self.rate and self.way == ROUND_TRIP else 0.0
+        return round(SECOND / self.rate) if self.rate and self.way == ROUND_TRIP else 0
 
     @property
     def fault(self) -> str:
@@ -123,31 +121,24 @@ class Need:
         return "entries" if self.way == STATE else "size_bytes"
 
     @property
-    def closed_op(self) -> str:
-        """Return the op that a closed loop times."""
-        return CLOSED[self.way]
-
-    @property
     def op(self) -> str:
         """Return the op whose time ranks mechanisms."""
-        return "intended" if self.rate and self.way != STATE else self.closed_op
+        return "intended" if self.rate else CLOSED[self.way]
 
-    def levels(self, rate: float | None = None) -> dict[str, Any]:
-        """Return the levels, beside size and mechanism, of its points, at its own or another `rate`."""
-        rate = self.rate if rate is None else rate
+    def levels(self) -> dict[str, Any]:
+        """Return the levels, beside size and mechanism, of its points."""
         levels: dict[str, Any] = {"placement": self.placement}
         if self.way == STATE:
             levels |= {"arm": "read-many", "readers": self.consumers, "nodes": 1}
             levels["codec"] = "pickle"
         elif self.way == ROUND_TRIP:
             levels |= {"arm": ["main", "gap", NEED], "receive": "bytes", "touch": "full"}
-            levels["gap_ns"] = round(SECOND / rate) if rate else 0
+            levels["gap_ns"] = self.gap_ns
         else:
-            levels |= {"window": 0, "batch": 1, "load": 0, "stall_ns": 0}
+            levels |= {"window": 0, "batch": 1, "load": 0, "stall_ns": 0, "arm": STREAMED}
             levels |= {"work_ns": round(self.work_us * US), "consumers": self.consumers}
             levels["sharing"] = self.sharing if self.consumers > 1 else EACH
-            levels["rate"] = round(rate)
-            levels["arm"] = STREAMED
+            levels["rate"] = round(self.rate)
         return levels
 
     def command(self) -> str:
@@ -177,43 +168,30 @@ def need_of(plain: Mapping[str, Any]) -> Need:
     cannot be meant.
     """
     if "gap" in plain:
-        plain = _with_rate(plain)
+        plain = {"way": ROUND_TRIP, **plain}
+        if plain["way"] != ROUND_TRIP:
+            what = f"a gap of way = {plain['way']}: it is from an answer to a question"
+            raise UsageError(what, "", f"give way = {ROUND_TRIP}")
+        if plain.get("rate"):
+            raise UsageError("a gap and a rate: one is one over the other", "", "give one of them")
     kinds = {side.name: side.type for side in fields(Need)}
-    for name in plain:
-        if name not in kinds:
-            raise UsageError(f"a need has no {name!r}", "", hint(name, kinds))
     if not plain.get("size"):
         raise UsageError("a need without a size", "", "give one, such as size = 64 or --size 4KiB")
     sides: dict[str, Any] = {}
-    way = plain.get("way")
     for name, value in plain.items():
         try:
             if name == "size":
-                sides[name] = _sizes(value, way)
-            else:
+                sides[name] = _sizes(value, plain.get("way"))
+            elif name == "gap":
+                sides["rate"] = SECOND / nanoseconds_of(str(value))
+            elif name in kinds:
                 sides[name] = _converted(kinds[name], value)
+            else:
+                raise UsageError(f"a need has no {name!r}", "", hint(name, kinds))
         except (TypeError, ValueError, OverflowError) as error:
             what = f"{name} = {value!r} is not possible"
             raise UsageError(what, str(error), "see docs/choose.md") from error
     return Need(**sides)
-
-
-def _with_rate(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return plain data whose `gap` is told as a rate of round trips."""
-    told = {"way": ROUND_TRIP, **plain}
-    gap = told.pop("gap")
-    if told["way"] != ROUND_TRIP:
-        what = f"a gap of way = {told['way']}"
-        raise UsageError(what, "it is from an answer to a question", f"give way = {ROUND_TRIP}")
-    if told.get("rate"):
-        raise UsageError("a gap and a rate", "one is one over the other", "give one of them")
-    try:
-        told["rate"] = SECOND / nanoseconds_of(str(gap))
-    except ValueError as error:
-        raise UsageError(
-            f"gap = {gap!r} is not possible", str(error), "see docs/choose.md"
-        ) from error
-    return told
 
 
 def read_need(text: str | Path) -> Need:
@@ -254,16 +232,10 @@ def _converted(kind: Any, value: Any) -> Any:
     """Return `value` as the type of a side of a need; raises `TypeError` or `ValueError`."""
     if kind is str:
         return str(value)
-    if kind is float or kind is int:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise TypeError("give a number")
-        if kind is int and value != int(value):
-            raise ValueError("give a whole number")
-        return kind(value)
-    words = [value] if isinstance(value, str) else value
-    return tuple(map(str, words))
-
-
-def _check_word(name: str, word: str, words: Iterable[str]) -> None:
-    if word not in words:
-        raise UsageError(f"{name} = {word!r} is not possible", "", hint(word, words))
+    if kind not in (int, float):
+        return (value,) if isinstance(value, str) else tuple(map(str, value))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError("give a number")
+    if kind(value) != value:
+        raise ValueError("give a whole number")
+    return kind(value)

@@ -22,11 +22,18 @@ def runs_for(paths: Paths, need: Need, name: str = "") -> list[RunFolder]:
     none.
     """
     telling = {need.study, WINDOWS} if need.gap_ns else {need.study}
-    here = [] if name else _here(paths, need)
-    if not (here or name) and need.gap_ns:
-        here = best(paths, WINDOWS)
-    if here:
-        return here
+    if not name:
+        exact = file_names(need)
+        runs = best(
+            paths, need.study, lambda run: sum(map(bool, map(exact.search, run.points(need.study))))
+        )
+        of_need, others = (
+            [run for run in runs if run.about["parameters"].get("need") == purpose]
+            for purpose in (need.plain(), None)
+        )
+        here = of_need or others or (best(paths, WINDOWS) if need.gap_ns else [])
+        if here:
+            return here
     named = run_named(paths, name, need.study)
     if telling.isdisjoint(derived.studies_measured(named)):
         what = f"{named.id} holds nothing of {need.study}"
@@ -50,18 +57,3 @@ def file_names(need: Need) -> re.Pattern[str]:
         sizes = [encoded_bytes(codec, entries) for entries in sizes]
     any_size = "|".join(map(str, sizes))
     return re.compile(rf"-{need.placement}-({any_size})-[0-9a-f]{{8}}\.parquet")
-
-
-def _here(paths: Paths, need: Need) -> list[RunFolder]:
-    exact = file_names(need)
-
-    def answering(run: RunFolder) -> int:
-        names = run.points(need.study)
-        return len(list(filter(exact.search, names)))
-
-    runs = best(paths, need.study, answering)
-    for purpose in (need.plain(), None):
-        of_purpose = [run for run in runs if run.about["parameters"].get("need") == purpose]
-        if of_purpose:
-            return of_purpose
-    return []

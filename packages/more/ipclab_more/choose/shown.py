@@ -1,18 +1,20 @@
 """An answer for readers of one language: a sentence, and frames that are shown as tables."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from html import escape
 from math import isfinite
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ipclab.bounds.states import UNSTEADY, apart
+from ipclab.errors import LabError
 from ipclab.frames import tails
 from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
 from ipclab.lab.shell import Text
-from ipclab.paths import table_beside
+from ipclab.paths import checkout, table_beside
 from ipclab.report.sheet import as_frame
 from ipclab.stats.compare import UNDECIDED as NOT_TOLD_APART
 from ipclab.stats.quantity import Quantity
@@ -21,9 +23,10 @@ from ipclab.words.blocks import join_lines
 from ipclab.words.catalogue import N_
 from ipclab.words.filling import escaped
 from ipclab.words.words import DASH
+from ipclab_more.choose import asked
 from ipclab_more.choose.answer import NOTHING, UNDECIDED, Answer
 from ipclab_more.choose.candidates import EXCLUDED, UNMEASURED, WORSE
-from ipclab_more.choose.need import US, Need
+from ipclab_more.choose.need import US, Need, need_of
 from ipclab_more.choose.windows import advised_window, windows
 
 LEVEL = "level"  # of its contest, which leaves two apart undecided
@@ -32,21 +35,37 @@ WORDS: dict[str, dict[str, str]] = table_beside(__file__, "labels.toml")
 FORMATS = {"keeps_up": "int,bare,interval", "ratio": "x,interval", "limit": "x", "cpus": ""}
 
 
-def _what_decides(answer: Answer) -> str:
-    """Return the key of the sentence that says what would decide what is open."""
-    if answer.unknown:
-        return "unknown"
-    if not isfinite(answer.launches + answer.sessions):
-        return "never"
-    return "sessions" if answer.sessions else "more"
-
-
 def verdict(lab: Lab, answer: Answer) -> str:
     """Return the answer in a sentence or two, and what it says nothing of, with what measures that."""
-    worse = answer.rows[answer.rows.status == WORSE]
-    slower = dict(zip(worse.backend, worse.ratio, strict=True))
-    if answer.state == UNDECIDED:
-        sentences = ["best", _what_decides(answer)] if answer.best else ["unmeasured"]
+    slower = answer.rows[answer.rows.status == WORSE]
+    values = {
+        "unmeasured": lab.level("backend", answer.unmeasured),
+        "demands": _demands(lab, answer.unknown),
+        "command": answer.need.command(),
+        "names": lab.level("backend", answer.best),
+        "first": lab.level("backend", answer.best[:1]),
+        "next": _following(lab, slower) if len(slower) else "",
+        "launches": lab.words.numbers.number(answer.launches, 0),
+        "sessions": lab.words.numbers.number(answer.sessions, 0),
+        "seconds": Quantity(answer.seconds * 1e9, "ns"),
+    }
+    said = [lab.say(WORDS["verdict"][name], **values) for name in _sentences(answer)]
+    if window := advised_window(lab, answer.need):
+        sentence, values = window
+        said.append(lab.say(WORDS["spinning"][sentence], **values))
+    return join_lines("\n".join(said))
+
+
+def _sentences(answer: Answer) -> list[str]:
+    """Return the keys of the sentences of a verdict."""
+    if answer.state == UNDECIDED and not answer.best:
+        sentences = ["unmeasured"]
+    elif answer.state == UNDECIDED:
+        sentences = ["best", "sessions" if answer.sessions else "more"]
+        if answer.unknown:
+            sentences[1] = "unknown"
+        elif not isfinite(answer.launches + answer.sessions):
+            sentences[1] = "never"
     elif answer.state == NOTHING:
         sentences = [NOTHING]
     elif UNSTEADY in set(answer.rows.verdict):
@@ -54,27 +73,12 @@ def verdict(lab: Lab, answer: Answer) -> str:
     elif len(answer.best) > 1:
         sentences = ["several"]
     else:
-        sentences = ["one" if slower else "alone"]
+        sentences = ["one" if WORSE in set(answer.rows.status) else "alone"]
     if answer.unmeasured:
         sentences.append("missing")
     if answer.unmeasured or answer.unknown:
         sentences.append("adds")
-    values = {
-        "unmeasured": lab.level("backend", answer.unmeasured),
-        "demands": _demands(lab, answer.unknown),
-        "command": answer.need.command(),
-        "names": lab.level("backend", answer.best),
-        "first": lab.level("backend", answer.best[0]) if answer.best else "",
-        "next": following(lab, slower) if slower else "",
-        "launches": lab.words.numbers.number(answer.launches, 0),
-        "sessions": lab.words.numbers.number(answer.sessions, 0),
-        "seconds": Quantity(answer.seconds * 1e9, "ns"),
-    }
-    said = [lab.say(WORDS["verdict"][sentence], **values) for sentence in sentences]
-    if spun := advised_window(lab, answer.need):
-        sentence, windowed = spun
-        said.append(lab.say(WORDS["spinning"][sentence], **windowed))
-    return join_lines("\n".join(said))
+    return sentences
 
 
 def said(lab: Lab, answer: Answer) -> Text:
@@ -100,15 +104,17 @@ def tables(lab: Lab, answer: Answer) -> dict[str, pd.DataFrame]:
     that the run lacks, and what measuring them costs. `windows`: how long to spin before a sleep.
     """
     is_excluded = answer.rows.status == EXCLUDED
-    excluded = answer.rows[is_excluded]
+    excluded, rows = answer.rows[is_excluded], answer.rows[~is_excluded]
     reasons = [_demands(lab, why) for why in excluded.why]
     by_reason = excluded.assign(why=reasons).groupby("why", sort=False).backend
-    rows = answer.rows[~is_excluded]
     measured = rows.status != UNMEASURED
+    # undecided though its interval is apart from the first's
+    values = rows["value"].tolist()
+    lie_apart = [bool(value) and apart(value.ends, values[0].ends) for value in values]
+    by_level = (rows.verdict == NOT_TOLD_APART) & np.array(lie_apart, dtype=bool)
     launches = rows.launches.astype(object)
-    verdicts = rows.verdict.mask(_by_level(rows), LEVEL)
     rows = rows.assign(
-        evidence=verdicts.where(measured, UNMEASURED),
+        evidence=rows.verdict.mask(by_level, LEVEL).where(measured, UNMEASURED),
         time=rows.value.where(measured, rows.estimate),
         launches=launches.where(launches > 0, None),
     )
@@ -121,14 +127,15 @@ def tables(lab: Lab, answer: Answer) -> dict[str, pd.DataFrame]:
         "missing": _missing(lab, answer),
         "windows": windows(lab, answer.need),
     }
-    return {name: _headed(lab, frame, WORDS[name]) for name, frame in frames.items()}
-
-
-def _by_level(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Tell of each mechanism whether it is undecided though its interval is apart from the first's."""
-    values = rows["value"].tolist()
-    lie_apart = [bool(value) and apart(value.ends, values[0].ends) for value in values]
-    return (rows.verdict == NOT_TOLD_APART) & pd.Series(lie_apart, rows.index, dtype=bool)
+    shown = {}
+    for name, frame in frames.items():
+        columns = {}
+        for column, head in WORDS[name].items():
+            cells = [_cell(lab, column, value) for value in frame[column]]
+            if any(cell is not None for cell in cells):
+                columns[lab.say(head)] = [DASH if cell is None else cell for cell in cells]
+        shown[name] = pd.DataFrame(columns, dtype=object)
+    return shown
 
 
 def text(lab: Lab, answer: Answer) -> str:
@@ -141,27 +148,36 @@ def text(lab: Lab, answer: Answer) -> str:
     return "\n\n".join(parts)
 
 
-def html(lab: Any, answer: Answer) -> str:
-    """Return the answer with its tables as HTML, without what was asked."""
+def show_answer(lab: Lab, **sides: Any) -> None:
+    """Show the answer to a need with these `sides`, or why it is none, below a notebook's widgets."""
+    from IPython.display import HTML, display
+
+    try:
+        answer = asked.tell(checkout(), lab.run, need_of(sides))
+    except LabError as error:
+        print(error)
+        return
     parts = [f"<p>{escape(verdict(lab, answer))}</p>"]
     for name, frame in tables(lab, answer).items():
         if name != "asked" and len(frame):
             parts.append(lab.table(frame, "").to_html())
-    return "".join(parts)
+    display(HTML("".join(parts)))  # type: ignore[no-untyped-call]
 
 
 def _asked(lab: Data, need: Need) -> pd.DataFrame:
     """Return the sides of a need in words, without those that were left open."""
     numbers = lab.words.numbers
     words = WORDS["level"]
-    sizes = [_size(lab, need, size) for size in need.size]
-    rate = lab.say(words["closed"])
-    if need.rate:
-        rate = numbers.number(need.rate, 0)
+    sizes = []
+    for size, share in need.size.items():
+        shown = numbers.format(Quantity(size, _unit(need)))
+        if share < 1:
+            shown += f" ({numbers.format(Quantity(share, 'share'))})"
+        sizes.append(shown)
     sides: dict[str, Any] = {
         "size": lab.words.joined(sizes),
         "way": lab.say(words[need.way]),
-        "rate": rate,
+        "rate": numbers.number(need.rate, 0) if need.rate else lab.say(words["closed"]),
         "consumers": need.consumers,
         "sharing": lab.say(words[need.sharing]) if need.consumers > 1 else "",
         "placement": lab.level("placement", need.placement),
@@ -171,21 +187,10 @@ def _asked(lab: Data, need: Need) -> pd.DataFrame:
         "cpus": need.cpus,
         "must": _demands(lab, need.must),
     }
-    rows = []
-    for name, word in WORDS["side"].items():
-        if sides[name]:
-            rows.append((lab.say(word), str(sides[name])))
+    rows = [
+        (lab.say(word), str(sides[name])) for name, word in WORDS["side"].items() if sides[name]
+    ]
     return pd.DataFrame(rows, columns=["side", "value"])
-
-
-def _size(lab: Data, need: Need, size: int) -> str:
-    """Return a size, and its share where there are several."""
-    numbers = lab.words.numbers
-    share = need.size[size]
-    shown = numbers.format(Quantity(size, _unit(need)))
-    if share < 1:
-        shown += f" ({numbers.format(Quantity(share, 'share'))})"
-    return shown
 
 
 def _unit(need: Need) -> str:
@@ -197,25 +202,22 @@ def _changes(lab: Data, answer: Answer) -> pd.DataFrame:
     rows = []
     words = WORDS["change"]
     numbers = lab.words.numbers
-    for row in answer.changes.to_dict("records"):
-        kind, _, demands = row["change"].partition(":")
+    for change, backend, amount in answer.changes.itertuples(index=False):
+        kind, _, demands = change.partition(":")
         if demands:
-            names = _demands(lab, demands.split(","))
-            change = lab.say(words[kind], names=names)
-            ratio = _cell(lab, "ratio", row["amount"])
-            then = lab.say(words["gain"], backend=row["backend"], ratio=ratio)
+            ratio = numbers.format(amount, FORMATS["ratio"])
+            demand = lab.say(words[kind], names=_demands(lab, demands.split(",")))
+            rows.append((demand, lab.say(words["gain"], backend=backend, ratio=ratio)))
         else:
-            change = lab.say(words[kind])
-            then = numbers.format(row["amount"], "interval")
-        rows.append((change, then))
+            rows.append((lab.say(words[kind]), numbers.format(amount, "interval")))
     unit = _unit(answer.need)
     spec = "scaled" if unit == "B" else ""
-    for crossing in answer.crossings.itertuples():
-        ends = {"low": crossing.low, "high": crossing.high}
-        ends["about"] = float(f"{crossing.about:.2g}")
+    for crossing in answer.crossings.to_dict("records"):
+        about = float(f"{crossing['about']:.2g}")
+        ends = {"low": crossing["low"], "high": crossing["high"], "about": about}
         shown = {name: numbers.format(Quantity(size, unit), spec) for name, size in ends.items()}
         change = lab.say(words["between"], **shown)
-        then = lab.say(words["crossed"], above=crossing.above, below=crossing.below)
+        then = lab.say(words["crossed"], above=crossing["above"], below=crossing["below"])
         rows.append((change, then))
     return pd.DataFrame(rows, columns=["change", "then"])
 
@@ -230,24 +232,10 @@ def _missing(lab: Data, answer: Answer) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["backend", "size", "launches", "seconds"])
 
 
-def _headed(lab: Data, rows: pd.DataFrame, heads: dict[str, str]) -> pd.DataFrame:
-    """Return the columns of `rows` that have heads and cells, in the reader's language."""
-    columns = {}
-    for name, head in heads.items():
-        cells = [_cell(lab, name, value) for value in rows[name]]
-        column = pd.Series(cells, dtype=object)
-        if column.notna().any():
-            columns[lab.say(head)] = column.where(column.notna(), DASH)
-    return pd.DataFrame(columns)
-
-
 def _demands(lab: Data, names: Iterable[str]) -> str:
-    words = []
-    for name in names:
-        # What is no demand, such as why a point failed, is nobody's text to translate.
-        demand = WORDS["demand"].get(name)
-        words.append(lab.say(demand) if demand else name)
-    return lab.words.joined(words)
+    # What is no demand, such as why a point failed, is nobody's text to translate.
+    words = WORDS["demand"]
+    return lab.words.joined(lab.say(words[name]) if name in words else name for name in names)
 
 
 def _cell(lab: Data, column: str, value: Any) -> Any:
@@ -266,15 +254,10 @@ def _cell(lab: Data, column: str, value: Any) -> Any:
     return int(value) if isinstance(value, float) else value
 
 
-def following(lab: Data, slower: Mapping[str, Quantity]) -> str:
-    """Return who is next after the fastest, in words: several where their ratios look the same.
-
-    `slower` are how many times as long the others take, by name.
-    """
-    by_ratio = sorted(slower.items(), key=lambda named: named[1].value)
-    written = {name: lab.words.numbers.format(ratio, "x") for name, ratio in by_ratio}
-    nearest, ratio = by_ratio[0]
-    names = [name for name, text in written.items() if text == written[nearest]]
+def _following(lab: Data, slower: pd.DataFrame) -> str:
+    """Return who is next after the fastest, in words: several where their ratios look the same."""
+    written = [lab.words.numbers.format(ratio, "x") for ratio in slower.ratio]
+    names = list(slower.backend[[text == written[0] for text in written]])
     has_comma = any("," in name for name in names)  # which would not separate them
     listed = lab.words.joined(names, N_("; ") if has_comma else N_(", "))
-    return lab.say(N_("next: {names}, {ratio:x} as long"), names=listed, ratio=ratio)
+    return lab.say(N_("next: {names}, {ratio:x} as long"), names=listed, ratio=slower.ratio.iloc[0])

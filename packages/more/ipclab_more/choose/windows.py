@@ -11,6 +11,7 @@ from ipclab_more.choose.need import Need
 from ipclab_more.choose.runs import WINDOWS, beside
 
 COLUMNS = ["gap", "backend", "window", "time", "cpus"]
+MEASURED = ["gap_ns", "backend", "spin_ns", "cell", "cpus"]
 WINDOW = ["backend", "spin_ns"]
 
 
@@ -19,13 +20,10 @@ def windows(lab: Lab, need: Need) -> pd.DataFrame:
 
     It has no rows where `need` has no gap, and where no run of the machine holds the study.
     """
-    rows = []
-    for row in (
-        _keeping(need, _measured(lab, need)).drop_duplicates(["gap_ns", "backend"]).itertuples()
-    ):
-        gap, window = (lab.level(name, getattr(row, name)) for name in ("gap_ns", "spin_ns"))
-        rows.append((gap, row.backend, window, row.cell, row.cpus))
-    return pd.DataFrame(rows, columns=COLUMNS)
+    best = _keeping(need, _measured(lab, need)).drop_duplicates(["gap_ns", "backend"])[MEASURED]
+    for name in ("gap_ns", "spin_ns"):
+        best[name] = [lab.level(name, level) for level in best[name]]
+    return best.set_axis(COLUMNS, axis="columns")
 
 
 def advised_window(lab: Lab, need: Need) -> tuple[str, dict[str, Any]] | None:
@@ -35,23 +33,25 @@ def advised_window(lab: Lab, need: Need) -> tuple[str, dict[str, Any]] | None:
     slower median is the least. None where nothing was measured.
     """
     measured = _measured(lab, need)
-    if measured.empty:
-        return None
     gaps = sorted(measured.gap_ns.unique())
-    gap = lab.level("gap_ns", round(need.gap_ns))
     keeping = _keeping(need, measured)
     everywhere = keeping.groupby(WINDOW).filter(lambda rows: len(rows) == len(gaps))
+    gap = lab.level("gap_ns", need.gap_ns)
     if everywhere.empty:
-        return ("none", {"gap": gap, "most": f"{need.cpus:g}"}) if need.cpus else None
+        says = len(measured) and need.cpus
+        return ("none", {"gap": gap, "most": f"{need.cpus:g}"}) if says else None
     best: Any = everywhere.groupby(WINDOW).value.max().idxmin()
-    taken = (
-        everywhere.set_index(WINDOW).sort_index().loc[[best]].sort_values("gap_ns", kind="stable")
-    )
-    busiest = max(taken.cpus, key=lambda cpus: cpus.value)
-    levels = lab.level("backend", best[0]), lab.level("spin_ns", best[1])
-    said = {"gap": gap, "cpus": busiest, **dict(zip(("backend", "window"), levels, strict=True))}
-    said |= dict(zip(("below", "above"), (lab.level("gap_ns", gap) for gap in gaps), strict=False))
-    said |= dict(zip(("time", "later"), taken.cell, strict=False))
+    taken = everywhere.set_index(WINDOW).sort_index().loc[[best]].sort_values("gap_ns")
+    said = {
+        "gap": gap,
+        "cpus": max(taken.cpus, key=lambda cpus: cpus.value),
+        "backend": lab.level("backend", best[0]),
+        "window": lab.level("spin_ns", best[1]),
+        "below": lab.level("gap_ns", gaps[0]),
+        "above": lab.level("gap_ns", gaps[-1]),
+        "time": taken.cell.iloc[0],
+        "later": taken.cell.iloc[-1],
+    }
     return ("between" if len(gaps) > 1 else "at"), said
 
 
@@ -59,14 +59,14 @@ def _measured(lab: Lab, need: Need) -> pd.DataFrame:
     """Return the medians at the gaps next to that of `need`, the least first, with `cpus`."""
     held = beside(lab.paths, lab.run, WINDOWS) if need.gap_ns else None
     if held is None:
-        return pd.DataFrame(columns=["gap_ns", "cpus", *WINDOW])
+        return pd.DataFrame(columns=[*MEASURED, "value"])
     check_limits(held, [WINDOWS])
     of_study = lab if held is lab.run else Lab(held, lab.words, lab.paths)
     asked = {"arm": "main", "op": "round-trip", "metric": "p50", "placement": need.placement}
     trips = of_study.points(WINDOWS, **asked)
-    gap_ns = round(need.gap_ns)
-    near = {trips.gap_ns[trips.gap_ns <= gap_ns].max(), trips.gap_ns[trips.gap_ns >= gap_ns].min()}
-    trips = trips[trips.gap_ns.isin(near)].sort_values(["gap_ns", "value"], kind="stable")
+    gaps = trips.gap_ns
+    near = {gaps[gaps <= need.gap_ns].max(), gaps[gaps >= need.gap_ns].min()}
+    trips = trips[gaps.isin(near)].sort_values(["gap_ns", "value"], kind="stable")
     medians = of_study.cells(trips, cpu=("cpu", "p50"), period=("period", "p50"))
     used, period = (medians[name].map(of) for name in ("cpu", "period"))
     return medians.assign(cpus=used / period)

@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 
 from ipclab.errors import UsageError
 from ipclab.frames.run_table import told_of_run
@@ -23,22 +22,16 @@ def runs_listed(paths: Paths) -> Iterator[dict[str, str]]:
     """Yield the columns of each run made or imported here, the newest first."""
     for run in chain(folder.every(paths.runs), folder.every(paths.imported)):
         told = told_of_run(run.id, run.about)
-        files = filter(Path.is_file, run.path.rglob("*"))
-        size = sum(file.stat().st_size for file in files)
+        size = sum(file.stat().st_size for file in run.path.rglob("*") if file.is_file())
+        failed = len(run.about["failures"])
+        state = f"{failed} failed" if failed else "complete"
         yield {
             **{name: told[name] for name in COLUMNS[:4]},
             "studies": ",".join(run.about["parameters"]["studies"]),
             "points": str(len(run.points())),
             "MB": f"{size / MEGABYTE:.1f}",
-            "state": _state(run),
+            "state": state if run.finished else "unfinished",
         }
-
-
-def _state(run: RunFolder) -> str:
-    if not run.finished:
-        return "unfinished"
-    failed = len(run.about["failures"])
-    return f"{failed} failed" if failed else "complete"
 
 
 def mine(paths: Paths, name: str) -> RunFolder:

@@ -58,7 +58,6 @@ def values(
     from ipclab.bounds import suspects
     from ipclab.session.request import levels as levels_of
     from ipclab_more.values import rows
-    from ipclab_more.values.sources import opened, sources
 
     if quantile is not None:
         checked_quantile(quantile)
@@ -66,24 +65,30 @@ def values(
             fix = "leave --quantile or --metric out"
             raise UsageError("a quantile is a metric of its own", "", fix)
     wanted = {column: words for column, words in asked.items() if words} | levels_of(levels)
-    found = sources(named)
-    write = rows.Writer(form, several=len(found) > 1)
-    refused = 0
+    found = rows.sources(named)
+    is_array = form == "json" and len(found) > 1
+    taken = 0
     for source in found:
         try:
-            with opened(checkout(), source) as run:
+            with rows.opened(checkout(), source) as run:
                 table = rows.rows(run, studies, wanted, quantile)
                 say(suspects.checked(run, studies), err=True)
-                say([write.run(run, table)])
+                text = rows.FORMS[form](run, table).removesuffix("\n")
         except LabError as error:
             if len(found) == 1:
                 raise
-            refused += 1
             say([f"{source}: {error}"], err=True)
             continue
+        if is_array:
+            text = f"{',' if taken else '['}{text}"
+        elif form == "csv" and taken:
+            text = text.partition("\n")[2]
+        taken += 1
+        say([text])
         if few := int(table.value.isna().sum()):
             say([f"{few} of {len(table)} values have too few samples"], err=True)
-    say(write.end())
-    if refused:
-        say([f"{len(found) - refused} of {len(found)} runs taken"], err=True)
+    if is_array:
+        say(["]" if taken else "[]"])
+    if taken < len(found):
+        say([f"{taken} of {len(found)} runs taken"], err=True)
         sys.exit(1)

@@ -2,7 +2,11 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -15,15 +19,17 @@ from ipclab.frames.metrics import QUANTILES
 from ipclab.frames.points import KEY, VALUES, Frame, point_rows
 from ipclab.frames.run_table import RUN, levels_as_text, op_rows, told_of_run
 from ipclab.lab.data import Data
-from ipclab.paths import checkout
+from ipclab.lab.runs import run_named
+from ipclab.paths import Paths, checkout
 from ipclab.report.sheet import csv
-from ipclab.stats.intervals import Estimate
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity
+from ipclab.store.bundle import place, verify
 from ipclab.store.door import measured_points
-from ipclab.store.run import RunFolder
+from ipclab.store.run import INDEX, RunFolder, read_run
 from ipclab.words.catalogue import SOURCE
 from ipclab.words.words import Words
 
+SUFFIX = ".ipclab"
 SCHEMA = 1  # of the JSON: docs/values.schema.json
 VALUE_COLUMNS = ("op", "metric", "unit", "value", "low", "high", "launches", "samples", "flags")
 COLUMNS = [*RUN[:3], *KEY, "levels", *VALUE_COLUMNS]
@@ -44,19 +50,17 @@ def rows(
     for study in studies:
         if study not in measured:
             raise UsageError(f"the run holds no {study!r}", "", hint(study, measured))
-    parts = [_rows(_points(run, study, quantile)) for study in studies or measured]
+    parts = []
+    for study in studies or measured:
+        points = _points(run, study, quantile)
+        points["levels"] = [row["levels"] for row in op_rows(points, VALUES)]
+        parts.append(points[[*KEY, "levels", *VALUE_COLUMNS]])
     table = pd.concat(parts, ignore_index=True)
     for name, wanted in asked.items():
         table = _narrowed(table, name, wanted)
     if quantile is not None and table.value.isna().all():
         raise tails.too_few(quantile)
     return table
-
-
-def _rows(points: pd.DataFrame) -> pd.DataFrame:
-    levels = [row["levels"] for row in op_rows(points, VALUES)]
-    table = points.assign(levels=pd.Series(levels, points.index, object))
-    return table[[*KEY, "levels", *VALUE_COLUMNS]]
 
 
 def _points(run: RunFolder, study: str, quantile: float | None) -> pd.DataFrame:
@@ -83,14 +87,12 @@ def _derived_anew(run: RunFolder, study: str, quantile: float) -> pd.DataFrame:
             if row["metric"] != "p99":  # one row of each op
                 continue
             flags = [flag for flag in row["flags"].split(";") if flag != FEW_SAMPLES]
-            pooled = tails.of_point(measured, row["op"], quantile)
-            if pooled:
-                ends = pooled.value, pooled.low, pooled.high
-                estimate = Estimate(*ends, row["launches"], row["samples"])
-                row.update(vars(estimate.for_sessions()))
+            row.update(dict.fromkeys(("value", "low", "high"), math.nan))
+            if pooled := tails.of_point(measured, row["op"], quantile):
+                counts = {"launches": row["launches"], "samples": row["samples"]}
+                row.update(vars(replace(pooled, **counts).for_sessions()))
             else:
                 flags.append(FEW_SAMPLES)
-                row.update(dict.fromkeys(("value", "low", "high"), math.nan))
             row["metric"] = tails.metric(quantile)
             row["flags"] = ";".join(flags)
             made.add([row])
@@ -146,27 +148,39 @@ def _finite(table: pd.DataFrame) -> pd.DataFrame:
     return table.replace([math.inf, -math.inf], math.nan)
 
 
-class Writer:
-    """Writes the rows of runs one after another: one table, or a JSON array of several."""
+FORMS = {"csv": as_csv, "json": as_json, "table": as_table}
 
-    def __init__(self, form: str, several: bool) -> None:
-        self._form = {"csv": as_csv, "json": as_json, "table": as_table}[form]
-        self._is_json_of_several = form == "json" and several
-        self._is_csv = form == "csv"
-        self._count = 0
 
-    def run(self, run: RunFolder, table: pd.DataFrame) -> str:
-        """Return what is written of one run, without the last line's end."""
-        text = self._form(run, table).removesuffix("\n")
-        if self._is_csv and self._count:
-            text = text.partition("\n")[2]
-        if self._is_json_of_several:
-            text = f"{',' if self._count else '['}{text}"
-        self._count += 1
-        return text
+def sources(named: Sequence[Path]) -> list[Path]:
+    """Return what is meant by each name: itself, or the bundles in a folder at any depth, sorted.
 
-    def end(self) -> list[str]:
-        """Return the lines that follow the last run."""
-        if not self._is_json_of_several:
-            return []
-        return ["]" if self._count else "[]"]
+    Raises `UsageError` for a folder that is no run and holds no bundle.
+    """
+    found: list[Path] = []
+    for name in named:
+        if not name.is_dir() or (name / INDEX).is_file():
+            found.append(name)
+            continue
+        bundles = sorted(filter(Path.is_file, name.rglob(f"*{SUFFIX}")))
+        if not bundles:
+            fix = "put there what 'ipclab bundle' wrote"
+            raise UsageError(f"{name} holds no bundle", f"no file ends in {SUFFIX}", fix)
+        found += bundles
+    return found
+
+
+@contextmanager
+def opened(paths: Paths, source: Path) -> Iterator[RunFolder]:
+    """Give the run of `source`.
+
+    A bundle's is placed for as long as it is read, so that thousands need the room of one. Raises
+    what `ipclab.lab.named.run_named`, `verify` and `place` raise.
+    """
+    if not source.is_file():
+        yield run_named(paths, str(source))
+        return
+    contents, _ = verify(source)
+    paths.opened.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="read-", dir=paths.opened, ignore_cleanup_errors=True) as home:
+        place(source, contents, Path(home, "run"))
+        yield read_run(Path(home, "run", contents.run))

@@ -11,24 +11,21 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from junitparser import JUnitXml
 
 from ipclab.errors import LabError, UsageError
-from ipclab.frames import tails
 from ipclab.spawn.failures import LostError, SessionError
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
 from ipclab.stats.family import HEAT_LOOKS
-from ipclab_more.ab.arms import ARM, Arm, CommandArm, uninterrupted
-from ipclab_more.ab.asked import Asked
+from ipclab_more.ab.arms import ARM, Arm, Asked, CommandArm, uninterrupted
 from ipclab_more.ab.command import FORMATS
-from ipclab_more.ab.point import AtPoint, Wanted
-from ipclab_more.ab.side_by_side import _insisting
+from ipclab_more.ab.point import AtPoint
+from ipclab_more.ab.trial import _insisting
 from tests.support.commands import ROOT, environment, eventually, processes_of
 from tests.support.few import some
 
@@ -53,7 +50,7 @@ def program(arm: Arm) -> CommandArm:
 
 
 def asked(**given: object) -> Asked:
-    return Asked(Wanted("round_trip", ""), frozenset({0}), **given)  # type: ignore[arg-type]
+    return Asked({"study": "round_trip"}, frozenset({0}), **given)  # type: ignore[arg-type]
 
 
 def with_setting() -> Arm:
@@ -147,15 +144,12 @@ def test_a_launch_that_is_lost_with_its_fork_server_is_made_again():
         _insisting(launched)
 
 
-def test_a_quantile_is_in_the_name_of_an_arm_and_takes_samples_enough(launcher: Launcher):
-    named = Asked(Wanted("round_trip", "", 100, quantile=0.9), frozenset({0}))
-    first, second = named.arms(["unix", "tcp"])
-    assert (first.label, second.label) == ("unix p90", "tcp p90")
-    assert isinstance(first.launched, AtPoint)  # and no command
-    assert "quantile" not in named.wanted.plain()
-    assert first.launched.contestant.roles[1].arguments["most"] == 10_000
-    with pytest.raises(tails.FewSamplesError, match=r"p99\.9999 is not known"):
-        replace(first.launched, quantile=0.999999)(launcher, 30)
+def test_a_mechanism_is_launched_at_its_point(launcher: Launcher):
+    wanted = {"study": "round_trip", "size": 100}
+    (arm,) = Asked(wanted, frozenset({0})).arms(["unix"])
+    assert isinstance(arm.launched, AtPoint)  # and no command
+    assert arm.launched.contestant.point.key()["size_bytes"] == 100
+    assert arm.launch(launcher, 30) > 0
 
 
 def test_two_checkouts_measure_the_same_point_each_with_its_own_package(tmp_path):
@@ -191,7 +185,6 @@ def test_a_command_takes_the_arm_in_its_place():
         ("true true --bound 5", "no share"),
         ("true true --more-is-better", "--printed"),
         ("unix tcp --printed", "--printed is of commands"),
-        ("true true --quantile 0.9", "--quantile is of mechanisms"),
         ("true true --placement nowhere", "unknown placement"),
         ("true true --format junit --format bmf", "2 formats"),
         ("true true --format junit --output /proc/none/ab.xml", "cannot write"),
@@ -243,7 +236,7 @@ def test_two_commands_are_compared_and_told_in_every_format(tmp_path):
         word for name, file in files.items() for word in ("--format", name, "--output", str(file))
     ]
     arms = [shlex.join([sys.executable, "-I", str(script), str(n)]) for n in (1000, 2000)]
-    done = run(tmp_path, *arms, "--printed", "--seed", "1", *given)
+    done = run(tmp_path, *arms, "--printed", *given)
     assert (done.returncode, done.stdout) == (1, files["line"].read_text()), done.stderr
     assert done.stdout.startswith("slower: number of ")
     (rounds,) = re.findall(r"(\d+) rounds in", done.stdout)

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from ipclab.stats.compare import SLOWER, UNDECIDED
 from ipclab_more.ab.report import TrialReport
-from ipclab_more.ab.trial import AGAIN, LIMITS, A, B, TrialAnswer, trial_judged
+from ipclab_more.ab.trial import LIMITS, A, B, TrialAnswer, trial_judged
 from tests.answers.test_ab import answered
 
 NUMBERS = {name: {"type": "number"} for name in ("value", "lower_value", "upper_value")}
@@ -21,11 +21,11 @@ BMF = {  # https://bencher.dev/bmf.json
 }
 NONE = trial_judged([], 0.05, failure="it <broke> & | ended")
 ANSWERS = [answered(0.5), answered(-0.5), answered(again=0.5), NONE]
-LABELS = {A: "old `cmd` | 'x' <a>", B: 'new & "y"', AGAIN: "old"}
+LABELS = {A: "old `cmd` | 'x' <a>", B: 'new & "y"'}
 
 
 def told(answer: TrialAnswer) -> TrialReport:
-    return TrialReport(answer, LABELS, "ns")
+    return TrialReport(answer, LABELS[A], LABELS[B], "ns")
 
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer.verdict)
@@ -65,7 +65,7 @@ def test_markdown_has_a_table_row_for_each_arm_and_the_line_verdict_and_controls
 
 
 def test_equal_labels_stay_apart_in_bencher_metric_format():
-    same = TrialReport(answered(0.0), {A: "x", B: "x", AGAIN: "x"}, "ns")
+    same = TrialReport(answered(0.0), "x", "x", "ns")
     assert set(json.loads(same.bmf())) == {"A: x", "B: x", "x over x"}
 
 

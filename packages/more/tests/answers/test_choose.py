@@ -21,9 +21,8 @@ from ipclab.store.run import RunFolder
 from ipclab.studies.profile import profile
 from ipclab_more.choose.answer import ANSWERED, NOTHING, UNDECIDED
 from ipclab_more.choose.asked import offers, points_asked, request, tell
-from ipclab_more.choose.known import narrowed_to
+from ipclab_more.choose.known import Offer, narrowed_to, promise_kept, promised
 from ipclab_more.choose.need import MUSTS, NUMBERS, Need, need_of, read_need
-from ipclab_more.choose.promises import Offer, promise_kept, promised
 from ipclab_more.choose.runs import file_names
 from ipclab_more.choose.shown import LEVEL, WORDS, tables, verdict
 from tests.support.made import begun
