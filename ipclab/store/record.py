@@ -145,7 +145,7 @@ def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime
     """Make a new run below `machines`/`machine`; raises `LabError` when that cannot be written."""
     path = machines / machine / f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     head = {"schema": SCHEMA, "begun": now.isoformat(timespec="seconds"), "finished": None}
-    empty = {"files": {}, "failures": {}, "points": {}, "notes": {}, "sessions": []}
+    empty: dict[str, Any] = {"files": {}, "failures": {}, "points": {}, "notes": {}, "sessions": []}
     run = Record(path, {**head, **empty, **about})
     try:
         run.save()

@@ -1,5 +1,7 @@
 """Marks draw into any matplotlib axes, outside a lab's figure too."""
 
+from typing import Any
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -60,7 +62,7 @@ def test_dots_stand_in_named_rows_with_their_values(ax) -> None:
 def test_a_level_looks_alike_in_each_panel_whatever_else_a_panel_holds(draw) -> None:
     ways = FRAME.assign(backend=["a", "b", "b", "c"], placement=["same", "same", "cross", "cross"])
     figure, axes = plt.subplots(1, 2)
-    looks: dict[str, set] = {}
+    looks: dict[str, set[Any]] = {}
     for ax, part in facets(ways.rename(columns={"backend": "way"}), "placement", axes):
         draw(part, **{"x": "size_bytes"} if draw is lines else {"y": "placement"}, hue="way", ax=ax)
         for line, name in zip(*ax.get_legend_handles_labels(), strict=True):

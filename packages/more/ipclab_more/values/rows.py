@@ -174,7 +174,7 @@ def opened(paths: Paths, source: Path) -> Iterator[RunFolder]:
     """Give the run of `source`.
 
     A bundle's is placed for as long as it is read, so that thousands need the room of one. Raises
-    what `ipclab.lab.named.run_named`, `verify` and `place` raise.
+    what `ipclab.lab.runs.run_named`, `verify` and `place` raise.
     """
     if not source.is_file():
         yield run_named(paths, str(source))
