@@ -38,6 +38,10 @@ NOTES = [
         " none. What this run decides stands first."
     ),
     N_("A rounded bound stands for every value that rounds to it, in the digits of its text."),
+    N_(
+        "Where a claim compares several values, their intervals hold together: they are wider than"
+        " that of each alone."
+    ),
 ]
 METHODS = {  # what the fair methods add, and what the text itself says of that
     "adds": N_("The fair method of {claims}: {adds}."),

@@ -27,6 +27,7 @@ STRANGER = (
 )
 CREDENTIALS = "3i"  # of whom a socket is: process, user, group
 MOST_ASKING = 4_096
+SILENT = -1  # no user: whoever holds the name does not answer
 BEGINNING = 2.0  # seconds in which a session of ours listens on the name that it has bound
 
 
@@ -45,33 +46,37 @@ def alone(say: Callable[[str], object], beside: bool = False) -> Iterator[None]:
         while not _bound(held):
             if time.monotonic() > until:
                 raise LabError("another session is measuring", "for a day by now", "end it")
-            if not said and not _ours():
-                say(STRANGER)
-                break
             if not said:
+                holder = _holder()
+                if holder is None:  # it has just ended
+                    continue
+                if holder not in (0, os.geteuid()):  # a stranger's word makes nobody wait
+                    say(STRANGER)
+                    break
                 say(WAITING)
-            said = True
+                said = True
             time.sleep(POLL)
         yield
 
 
-def _ours() -> bool:
-    """Tell whether this user, or root, holds the name: a stranger's word makes nobody wait.
+def _holder() -> int | None:
+    """Return the user who holds the name; None once nobody does.
 
-    Who does not answer is a stranger, too: a session of ours listens at once.
+    Who does not answer is a stranger: a session of ours listens at once.
     """
     until = time.monotonic() + BEGINNING
-    while True:
+    while not _is_free():
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asks, suppress(OSError):
             asks.settimeout(POLL)
             asks.connect(NAME)
             size = struct.calcsize(CREDENTIALS)
             told = asks.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
             _, uid, _ = struct.unpack(CREDENTIALS, told)
-            return uid in (0, os.geteuid())
-        if time.monotonic() > until or _is_free():
-            return False
+            return int(uid)
+        if time.monotonic() > until:
+            return SILENT
         time.sleep(POLL / 10)
+    return None
 
 
 def _is_free() -> bool:
