@@ -147,17 +147,19 @@ def over(
     hue: str,
     ax: Any,
     label: str,
+    xlabel: str = "",
     log: str = "",
     leading: Sequence[Any] | None = None,
 ) -> None:
     """Draw values over `x` as lines; where it has one or two levels, as dots by `hue`.
 
-    `label` is the name of the values. Of lines, `log` names the logarithmic axes ("xy"), and
-    `leading` are those that are not grey.
+    `label` is the name of the values. Of lines, `xlabel` is that of `x`, `log` names the
+    logarithmic axes ("xy"), and `leading` are those that are not grey.
     """
     if frame[x].nunique() > FEW_LEVELS:
         lines(frame, x=x, hue=hue, ax=ax, log=log, leading=leading)
         ax.set_ylabel(label)
+        ax.set_xlabel(xlabel or ax.get_xlabel())
         return
     wide = "y" in log and frame.value.max() > WIDE * frame.value.min()
     dots(frame, y=hue, hue=x, ax=ax, log="x" if wide else "")

@@ -56,7 +56,7 @@ class Executed(Told):
             (Lab, "table", table),
             (canvas, "finished", figure),
             (canvas, "pictures", lambda *_: {"svg": b"<svg/>"}),
-            (canvas, "_save", lambda *_: None),
+            (canvas, "write_whole", lambda *_: None),
         ]
 
 

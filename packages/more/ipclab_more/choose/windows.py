@@ -41,7 +41,9 @@ def advised_window(lab: Lab, need: Need) -> tuple[str, dict[str, Any]] | None:
         says = len(measured) and need.cpus
         return ("none", {"gap": gap, "most": f"{need.cpus:g}"}) if says else None
     best: Any = everywhere.groupby(WINDOW).value.max().idxmin()
-    taken = everywhere.set_index(WINDOW).sort_index().loc[[best]].sort_values("gap_ns")
+    taken = (
+        everywhere.set_index(WINDOW).sort_index().loc[[best]].sort_values("gap_ns", kind="stable")
+    )
     said = {
         "gap": gap,
         "cpus": max(taken.cpus, key=lambda cpus: cpus.value),
