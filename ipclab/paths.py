@@ -11,7 +11,7 @@ from platformdirs import user_data_path
 
 SHIPPED = Path(__file__).parent / "shipped"  # where a wheel holds what a checkout has at its root
 # of the goals that are no commands
-INSTALL = {"setup": "pip install --upgrade 'ipclab[all]' 'ipclab-measure[published]'"}
+INSTALL = {"setup": "pip install --upgrade 'ipclab[more,published,queues]'"}
 
 
 def _below(top: str, path: str) -> "cached_property[Path]":

@@ -1,8 +1,10 @@
 """What packages add by entry point, loaded and checked: backends, studies and commands."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
+from importlib.util import find_spec
 from inspect import isclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ipclab.errors import UsageError, hint
@@ -27,6 +29,23 @@ def names(group: str) -> list[str]:
 def packages() -> list[str]:
     """Return the packages whose entry points are of `GROUPS`, sorted, this one among them."""
     return sorted({entry.module.partition(".")[0] for group in GROUPS for entry in entries(group)})
+
+
+def code_files(suffixes: Collection[str]) -> dict[Path, list[Path]]:
+    """Return the files with one of `suffixes` by which these packages do what they do, sorted.
+
+    They are by the folder of each package; of a module it is the one that it lies in.
+    """
+    files = dict[Path, list[Path]]()
+    for name in packages():
+        spec = find_spec(name)
+        places = list((spec and spec.submodule_search_locations) or ())
+        for folder in map(Path, places):
+            found = (file for file in folder.rglob("*") if file.suffix in suffixes)
+            files[folder] = sorted(file for file in found if file.is_file())
+        if spec and spec.origin and not places:
+            files.setdefault(Path(spec.origin).parent, []).append(Path(spec.origin))
+    return files
 
 
 def chosen(noun: str, name: str, members: Mapping[str, T]) -> T:

@@ -12,7 +12,7 @@ from pathlib import Path
 from ipclab.machine.parse import KNOWN, choice, cpu_list, key_values, size
 from ipclab.machine.source import AbsentError, Source, present
 from ipclab.machine.topology import CPUS, Cache, Topology
-from ipclab.plugins import packages
+from ipclab.plugins import code_files
 from ipclab.store.files import sha256
 from ipclab.store.schema import LARGEST
 
@@ -246,19 +246,8 @@ def native_digest(source: Source) -> str:
 
 def code_digest(_: Source) -> str:
     """Return the beginning of the SHA-256 of what measures: code and tables of ipclab and plug-ins."""
-    files = [file for package in packages() for file in _code_of(package)]
+    files = [file for package in code_files(CODE).values() for file in package]
     return hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()[:16]
-
-
-def _code_of(package: str) -> list[Path]:
-    """Return the files of a package, or the one of a module, by which it does what it does."""
-    spec = find_spec(package)
-    if spec is None or not (spec.origin or spec.submodule_search_locations):
-        return []
-    if not spec.submodule_search_locations:
-        return [Path(str(spec.origin))]
-    files = (file for place in spec.submodule_search_locations for file in Path(place).rglob("*"))
-    return sorted(file for file in files if file.suffix in CODE and file.is_file())
 
 
 def tool(source: Source, name: str) -> str:

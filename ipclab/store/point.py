@@ -12,6 +12,13 @@ from ipclab.store.schema import Count, StudyName, Whole
 
 # Letters that are no markup anywhere: of backends, ops, factors and their levels
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9 +.,:=_-]{0,99}", re.ASCII)
+# Columns of frames, which no factor may be called; one called `op` is the op that it names.
+TAKEN = {
+    "study", "point", "backend", "size_bytes", "placement", "metric", "unit", "value", "low",
+    "high", "error", "freedom", "launches", "samples", "flags", "heats", "by_heat", "crowded",
+    "launch", "order", "round", "heat", "turns", "row", "relation", "limit", "over_limit", "over",
+    "fast", "slow", "why", "busy", "p99", "mean", "cpu_ns",
+}  # fmt: skip
 Level = str | Whole
 
 
@@ -32,7 +39,12 @@ class Point:
     primary: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` for a name or a level that would be markup where it is printed."""
+        """Raise `ValueError` for a name or a level that would be markup where it is printed.
+
+        A factor may not be called as a column of frames is, either.
+        """
+        if strange := TAKEN & {*self.levels}:
+            raise ValueError(f"a factor is called {min(strange)!r}")
         words = [word for word in self.levels.values() if isinstance(word, str)]
         for name in (self.backend, self.placement, *self.levels, *filter(None, words)):
             if not NAME.fullmatch(name):

@@ -28,11 +28,6 @@ COLUMNS = ["launch", "op", "ns"]
 # of all samples of a launch, in ascending order
 ENDS = "min", "p50", "p90", "p99", "p99.9", "max"
 ROUNDING = 1e-6  # of what is kept of all samples
-# Columns of frames, which no factor may be called.
-TAKEN = {
-    "study", "point", "backend", "size_bytes", "placement", "metric", "unit", "value", "low", "high",
-    "launches", "samples", "flags", "launch", "order", "round", "heat", "turns", "relation",
-}  # fmt: skip
 
 
 def footer(file: pa.NativeFile) -> None:
@@ -68,8 +63,6 @@ def possible(point: Point, launches: Sequence[Launch], named: str) -> None:
     """Raise `ValueError` for a point that cannot be what was measured as `named` (study/point)."""
     if named != f"{point.study}/{point.id}":
         raise ValueError(f"it is of {point.study}/{point.id}, not of {named}")
-    if strange := TAKEN & {*point.levels}:
-        raise ValueError(f"a factor is called {min(strange)!r}")
     if len(launches) > MOST_LAUNCHES:
         raise ValueError(f"it has {len(launches):,} launches, above {MOST_LAUNCHES:,}")
     for number, launch in enumerate(launches):

@@ -255,7 +255,10 @@ class Study(ABC):
         """Return the processes of one launch of `point`."""
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
-        """Join the workers' outcomes; `PayloadError` for data lost, torn or reordered."""
+        """Join the workers' outcomes; `PayloadError` for data lost, torn or reordered.
+
+        One process keeps the samples of an op, and no two the same counter or fact.
+        """
         made = Launch({}, {})
         for outcome in outcomes.values():
             for op, values in outcome.samples.items():

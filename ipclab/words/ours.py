@@ -1,4 +1,4 @@
-"""The packages of ours that are installed: reports are made with their words and code."""
+"""The packages of ours that are installed: reports are made with their words."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +9,7 @@ PACKAGES = "ipclab", "ipclab_more"
 LOCALE = Path(__file__).with_name("locale")  # the gettext catalogues
 
 
-def packages() -> tuple[Path, ...]:
+def packages_with_words() -> tuple[Path, ...]:
     """Return the folders of the packages that are installed."""
     specs = [find_spec(name) for name in PACKAGES]
     return tuple(Path(spec.origin).parent for spec in specs if spec and spec.origin)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ipclab.bounds.points import enriched_points
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived, kept
 from ipclab.frames.estimates import estimated
@@ -23,11 +24,12 @@ from ipclab.paths import Paths
 from ipclab.report.pages import staleness
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import sha256
-from ipclab.store.point import Point
+from ipclab.store.point import TAKEN, Point
 from ipclab.store.record import Record, encode
 from ipclab.store.samples import Measured
 from tests.frames.test_ratios import DATA
 from tests.support.made import begun, framed, make_launch
+from tests.support.told import reference
 
 FLAGS = "budget;disturbed:1/2;steal;failed-launches:1"
 
@@ -144,6 +146,15 @@ def test_rows_that_come_in_parts_are_the_same_frame(
         in_parts.add(point_rows(each))
     pd.testing.assert_frame_equal(estimated(in_parts.whole()), at_once)
     assert at_once.size_bytes.dtype == "int64"
+
+
+def test_no_factor_may_be_called_as_a_column_of_frames_is(point: Point) -> None:
+    run = reference()
+    for study in derived.studies_measured(run):
+        columns = {*enriched_points(run, study), *derived.read_frame(run, study, "launches")}
+        assert columns - {*run.questions.of(study).levels, "op"} <= TAKEN
+    with pytest.raises(ValueError, match="a factor is called 'limit'"):
+        replace(point, levels={"limit": 1})
 
 
 def test_launches_are_kept_one_by_one(measured: Measured) -> None:

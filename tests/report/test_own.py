@@ -112,7 +112,7 @@ def test_a_parameter_of_its_own_is_not_the_run(tmp_path: Path) -> None:
 
 
 def test_what_quotes_a_notebook_waits_until_that_is_executed(tmp_path: Path) -> None:
-    cells = {"a": 'lab.quoted("b")', "b": "1", "c": "1\n" * 99}
+    cells = {"a": 'ipclab.quoted(lab, "b")', "b": "1", "c": "1\n" * 99}
     files = [written(tmp_path / f"{name}.ipynb", cell) for name, cell in cells.items()]
     waiting = _waiting([Job(file, tmp_path, {}, {}) for file in files])
     assert waiting == {0: {1}, 1: set(), 2: set()}

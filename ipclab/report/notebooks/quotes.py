@@ -1,7 +1,7 @@
 """What a notebook quotes of another: figures, tables and kept values, once executed."""
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from math import isfinite
@@ -18,7 +18,7 @@ from ipclab.lab.figure import Figure
 from ipclab.lab.finding import Finding
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
-from ipclab.plugins import chosen
+from ipclab.plugins import chosen, code_files
 from ipclab.stats.product import Ends, Part, Product, Run
 from ipclab.stats.quantity import Quantity, with_product
 from ipclab.store.files import sha256
@@ -28,7 +28,7 @@ from ipclab.words import output
 from ipclab.words.catalogue import SOURCE
 from ipclab.words.filling import variable_named
 from ipclab.words.numbers import plain_value
-from ipclab.words.ours import LOCALE, control_file, packages
+from ipclab.words.ours import LOCALE, control_file
 from ipclab.words.sentences import sentence
 from ipclab.words.words import Words
 
@@ -185,12 +185,6 @@ def twins(paths: Paths) -> list[LabError]:
     ]
 
 
-def code(suffixes: Collection[str]) -> Iterator[Path]:
-    """Yield the files with one of `suffixes` that our packages consist of, in a fixed order."""
-    for package in packages():
-        yield from sorted(file for file in package.rglob("*") if file.suffix in suffixes)
-
-
 def executed(paths: Paths, run: RunFolder, langs: Sequence[str], notebook: str) -> Path:
     """Return where the `notebook` about `run`, executed for readers of `langs`, lies.
 
@@ -199,7 +193,7 @@ def executed(paths: Paths, run: RunFolder, langs: Sequence[str], notebook: str) 
     source = chosen("notebook", notebook, notebooks(paths))
     inputs = [
         source,
-        *code(CODE),
+        *(file for files in code_files(CODE).values() for file in files),
         *(file for lang in langs for file in sorted(LOCALE.glob(f"{lang}/*/*.po"))),
         *sorted(paths.published.iterdir()),
         *filter(Path.is_file, [control_file(paths)]),

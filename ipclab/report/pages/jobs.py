@@ -31,7 +31,8 @@ ENVIRONMENT = {
     "PYTHONUTF8": "1",
     "PYTHONHASHSEED": "0",
 }
-_QUOTED = re.compile(r'lab\.quoted\(\\?"(\w+)')  # the notebooks that one quotes, in its JSON
+# the notebooks that one quotes, in its JSON
+_QUOTED = re.compile(r'ipclab\.quoted\(\s*\w+,\s*\\?"([\w-]+)')
 
 
 @dataclass(frozen=True)

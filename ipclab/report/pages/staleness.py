@@ -7,10 +7,11 @@ from typing import Any, Literal
 import msgspec
 
 from ipclab.paths import Paths, typed
+from ipclab.plugins import code_files
 from ipclab.report.notebooks import quotes
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.words.ours import LOCALE, control_file, packages
+from ipclab.words.ours import LOCALE, control_file
 
 MANIFEST = "manifest.json"
 # what a page is made with
@@ -35,10 +36,8 @@ def inputs(
     """
     code = digests(paths.root, paths.notebooks.glob("*.ipynb"))
     code |= digests(paths.home, [*paths.own.glob("*.ipynb"), *paths.own.glob("*.toml")])
-    sources = [*quotes.code(CODE)]
-    for package in packages():
-        mine = [file for file in sources if file.is_relative_to(package)]
-        code |= digests(package.parent, mine)
+    for package, sources in code_files(CODE).items():
+        code |= digests(package.parent, sources)
     data = digests(paths.root, paths.published.iterdir())
     for run in runs:
         top = run.parent if len(runs) == 1 else run.parent.parent

@@ -28,7 +28,7 @@ from ipclab.store.files import write_whole
 from ipclab.words import filling
 from ipclab.words.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
 from ipclab.words.filling import placeholders
-from ipclab.words.ours import LOCALE, packages
+from ipclab.words.ours import LOCALE, packages_with_words
 
 TEXT = "text.toml"  # what a text did, beside its study
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
@@ -50,7 +50,7 @@ class Sources:
     name.
     """
 
-    packages: tuple[Path, ...] = field(default_factory=packages)
+    packages: tuple[Path, ...] = field(default_factory=packages_with_words)
     notebooks: Path = field(default_factory=lambda: checkout().notebooks)
     locale: Path = LOCALE
     own: Path = field(default_factory=lambda: checkout().own)

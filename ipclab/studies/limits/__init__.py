@@ -1,9 +1,10 @@
 """What the hardware allows, measured natively beside what it bounds: every figure's floor."""
 
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.native_shm import native_missing
@@ -39,12 +40,17 @@ LAUNCHES = 6  # of a limit at least, except in a quick run: the best of fewer is
 MOST_SAMPLES = 20_000
 
 
+def _limits(row: Mapping[str, Any]) -> list[str]:
+    """Return the limits of a row of the table."""
+    limits = row["backend"]
+    return [limits] if isinstance(limits, str) else limits
+
+
 def _programs() -> dict[str, dict[str, str]]:
     """Return by limit and op what is timed."""
     programs = {}
     for row in TABLE["arm"]:
-        limits = row["backend"]
-        for limit in [limits] if isinstance(limits, str) else limits:
+        for limit in _limits(row):
             ops = row["primary"].split()
             programs[limit] = {op: limit.replace(MAPS, f"{op}-") for op in ops}
     return programs
@@ -55,7 +61,7 @@ PROGRAMS = _programs()
 
 def one_process(name: str) -> bool:
     """Tell whether limit `name` is of one process, and so of placement `same` alone."""
-    return not any(row.get("placement") for row in TABLE["arm"] if name in row["backend"])
+    return not any(row.get("placement") for row in TABLE["arm"] if name in _limits(row))
 
 
 class LimitsStudy(Study):
