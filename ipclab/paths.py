@@ -47,9 +47,9 @@ class Paths:
     ledger = _below("data", "runs/.ledger")  # what measuring sessions own outside the checkout
     published = _below("root", "data/published")  # the transcribed tables of the published texts
     reference = _below("root", "data/reference.ipclab")  # the committed run, a bundle
-    notebooks = _below("root", "notebooks")  # outputs stripped
+    notebooks = _below("root", "notebooks")  # 01 to 05 with outputs
     own = _below("home", "notebooks/own")  # a person's own, rendered with them
-    figures = _below("home", "figures")  # SVG and PNG, made
+    figures = _below("home", "figures")  # SVG, PNG and PDF, made
     reports = _below("home", "reports")  # HTML and PDF, made
     lock = _below("root", "requirements.lock")  # pins the environment
 

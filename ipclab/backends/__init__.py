@@ -1,1 +1,1 @@
-"""IPC mechanisms, one file each, found through the entry-point group `ipclab.backends`."""
+"""IPC mechanisms, found by the entry-point group `ipclab.backends`, and what they share."""

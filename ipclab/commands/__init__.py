@@ -1,1 +1,1 @@
-"""The command line: a word a module."""
+"""The command line: its words, and what they share."""

@@ -1,1 +1,1 @@
-"""From samples to tidy frames: points, launches, contests, limits."""
+"""From samples to tidy frames: points, launches, contests."""

@@ -2,7 +2,7 @@
 
 Turns of a few milliseconds in a shuffled order make the ratio of two contestants vary 11 to 33
 times less than launches of their own at other times do (duet benchmarking: Bulej and others, ICPE
-2020; docs/method.md has the figures).
+2020; docs/evidence.md#why-turns has the figures).
 """
 
 import itertools

@@ -29,8 +29,8 @@ VARYING = ("ns", "1/s", "B/s")  # units of what differs from session to session,
 # an interval whose ends are further apart says only that there were too few launches
 WIDEST = 100.0
 LEAST_BEYOND = 10  # samples beyond a quantile; fewer make it a guess
-# share by which sessions differ more than launches of one can show (docs/method.md): half of an
-# interval, and as a standard uncertainty
+# share by which sessions differ more than launches of one can show (docs/evidence.md#sessions):
+# half of an interval, and as a standard uncertainty
 SESSION = 0.06
 NORMAL = 1.96  # standard deviations in half of a 95 % interval
 SESSION_ERROR = SESSION / NORMAL

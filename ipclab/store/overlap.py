@@ -1,7 +1,8 @@
 """How often the samples of an op fit into the time of their heat: once, where a loop is serial.
 
 What a study overlaps decides: readers beside each other, reads in flight, ages of what waits in a
-queue. A study of a plug-in is not known here, and gets a bound that only noise of a clock exceeds.
+queue. A study of another package's plug-in is not known here, and gets a bound that only noise of a
+clock exceeds.
 """
 
 from math import inf

@@ -7,8 +7,8 @@ from ipclab.plugins import chosen, installed
 from ipclab.studies.interface import Study
 
 GROUP = "ipclab.studies"
-# The order of measuring: the limits first, for every run is read against them. All others, ours and
-# other packages', follow by name.
+# The order of measuring: the limits first, for every run is read against them; `stream` is of our
+# plug-in. What is not named here follows by name.
 ORDER = (
     "limits",
     "payload",

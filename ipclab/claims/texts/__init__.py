@@ -1,1 +1,1 @@
-"""What the published texts claim: one function for each claim, in a module for each text."""
+"""What the published texts claim, and what they derive: a module for each text."""

@@ -1,1 +1,1 @@
-"""Exploring runs in JupyterLab: working copies of the notebooks."""
+"""Notebooks executed as reports need them, and what one quotes of another."""

@@ -23,7 +23,7 @@ from ipclab.paths import checkout
 if TYPE_CHECKING:
     from ipclab_more.ab.arms import Arm
 
-FORMATS = ("line", "markdown", "junit", "bmf")  # each a method of `Report`
+FORMATS = ("line", "markdown", "junit", "bmf")  # each a method of `TrialReport`
 SECONDS = click.IntRange(1, 24 * 3600)
 
 

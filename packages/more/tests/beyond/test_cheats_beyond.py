@@ -1,4 +1,4 @@
-"""The catalogue of cheats (docs/cheats.md) in streams, objects, beside a neighbour and in windows."""
+"""The catalogue of cheats (docs/cheats.md) in streams, in objects and after a spin."""
 
 from collections.abc import Iterator
 
