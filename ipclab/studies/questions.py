@@ -42,7 +42,7 @@ def question(name: str) -> Question:
         rows.append(race)
     races = msgspec.convert(rows, tuple[Race, ...])
     again = tuple(tuple(arms["levels"]) for arms in told.get("again", []))
-    return Question(name, races=races, bounds=tuple(study.limits), again=again)
+    return Question(name, races=races, bounds=tuple(study.bounds), again=again)
 
 
 @cache
@@ -58,7 +58,7 @@ def questions() -> Questions:
         )
     limits: dict[str, Limit] = {}
     for study in studies().values():
-        limits |= study.programs
+        limits |= study.natives
     return Questions(0.0, {}, tuple(map(question, studies())), mechanisms, limits)
 
 
