@@ -79,9 +79,9 @@ class Lab(Notes):
     @classmethod
     def open(
         cls,
+        study: str = "",
         run: Any = "",
         lang: Any = "en",
-        study: str = "",
         measure: Any = False,
         profile: Any = "quick",
         **sweep: Any,
@@ -167,7 +167,7 @@ class Lab(Notes):
                 progress.say(f"{same}; delete {done.path} to measure anew")
             else:
                 done = measure_run(paths, request, progress)
-        return Lab.open(str(done.path))
+        return Lab.open(run=str(done.path))
 
     @contextmanager
     def figure(
