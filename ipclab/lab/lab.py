@@ -108,7 +108,7 @@ class Lab(Notes):
             run, lang, profile = (values.pop(name) for name in ("run", "lang", "profile"))
             if values.pop("measure"):
                 sizes, backends = values.pop("sizes", []), values.pop("backends", [])
-                run = str(cls.sweep([study], profile, sizes, backends, values).run.path)
+                run = str(cls.measured([study], profile, sizes, backends, values).run.path)
         refuse_unknown()
         lab = cls.of(choose(checkout(), run, study), checkout(), lang)
         lab = replace(lab, _names=shell.namespace, study=study)
@@ -126,7 +126,7 @@ class Lab(Notes):
         return cls(run, Words.load(lang), paths)
 
     @classmethod
-    def sweep(
+    def measured(
         cls,
         studies: Sequence[str] = (),
         profile: str = "quick",
