@@ -30,7 +30,8 @@ class _Measure(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write them; to know them, all studies are loaded."""
-        from ipclab.studies.installed import ALWAYS, studies
+        from ipclab.store.questions import ALWAYS
+        from ipclab.studies.installed import studies
 
         with formatter.section("Studies, each with the factors of --level and their usual levels"):
             rows = [(name, _factors(one)) for name, one in studies().items() if name not in ALWAYS]

@@ -30,9 +30,9 @@ from ipclab.spawn.worker import QUEUED, Outcome
 from ipclab.stats.sessions import HEATS
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab.store.questions import ALWAYS
 from ipclab.store.record import Record, check_measured, reopened
 from ipclab.store.referees import keep_referees
-from ipclab.studies.installed import ALWAYS
 from ipclab.studies.installed import study as study_called
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
 from ipclab.studies.limits.floors import bounding
