@@ -12,7 +12,7 @@ import msgspec
 from msgspec import json, structs
 
 from ipclab.backends.installed import backends, keeps
-from ipclab.bounds.floors import SPINNING
+from ipclab.bounds.floors import SPIN_PREFIX
 from ipclab.store.questions import Limit, Mechanism, Question, Questions, Race
 from ipclab.studies.arms import table
 from ipclab.studies.installed import studies
@@ -52,7 +52,7 @@ def questions() -> Questions:
     for name, backend in backends().items():
         kept = "yes" if keeps(name) else "no"
         shown = kept if backend.store else ""
-        spins = backend.waits[0].startswith(SPINNING)
+        spins = backend.waits[0].startswith(SPIN_PREFIX)
         mechanisms[name] = Mechanism(
             backend.floor, backend.flow, shown, backend.look, spins, backend.yields
         )
