@@ -111,7 +111,7 @@ class Lab(Notes):
                 run = str(cls.measured([study], profile, sizes, backends, values).run.path)
         refuse_unknown()
         lab = cls.of(choose(checkout(), run, study), checkout(), lang)
-        lab = replace(lab, _names=shell.namespace, study=study)
+        lab = replace(lab, _variables=shell.namespace, study=study)
         if elsewhere(lab.run):  # is named before anything of it is shown
             date = Quantity(lab.run.about["begun"], "date")
             facts = {"processor": processor(lab.run), "machine": lab.run.machine, "date": date}
