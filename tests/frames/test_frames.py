@@ -24,8 +24,8 @@ from ipclab.report.pages import staleness
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import sha256
 from ipclab.store.point import Point
-from ipclab.store.record import Record, encode
-from ipclab.store.samples import Measured
+from ipclab.store.record import Record
+from ipclab.store.samples import Measured, encode
 from tests.frames.test_ratios import DATA
 from tests.support.made import begun, framed, make_launch
 
