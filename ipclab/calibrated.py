@@ -16,7 +16,7 @@ import pandas as pd
 
 from ipclab.errors import LabError
 from ipclab.frames.derived import read_frame
-from ipclab.frames.stamps import stamp
+from ipclab.frames.digests import frames_digest
 from ipclab.stats.compare import NOT_TESTED, SLOWER
 from ipclab.store.archive import CALIBRATION
 from ipclab.store.calibration import FORMAT, MOST_RUNS, Calibration, Counted, KnownRun, known_runs
@@ -109,7 +109,7 @@ def _gather(home: Path) -> None:
 
 def _of(run: RunFolder, before: KnownRun | None) -> KnownRun:
     """Return what `run` shows, as `before` unless its samples or the judge have changed."""
-    now = stamp(run, STUDY)
+    now = frames_digest(run, STUDY)
     if before and before.stamp == now:
         return before
     return KnownRun(now, run.questions.same, dict(counted_in_run(run)))

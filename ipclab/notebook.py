@@ -43,7 +43,7 @@ def open(
 
     >>> lab = ipclab.open("payload", measure=True, sizes=[100, 10_000])
     """
-    lab = Lab.open(run, lang, study, measure, profile, **sweep)
+    lab = Lab.open(study, run, lang, measure, profile, **sweep)
     return with_own(lab, claims) if claims else lab
 
 
@@ -65,7 +65,7 @@ def measure(
     >>> lab = ipclab.measure("round_trip", sizes=[100], backends=["unix", "tcp"], profile="smoke")
     """
     named = {"sizes": [*sizes], "backends": [*backends], "placement": [*placement]}
-    return Lab.open("", lang, study, True, profile, **named, **levels)
+    return Lab.open(study, "", lang, True, profile, **named, **levels)
 
 
 __all__ = [name for name in sorted(globals()) if name[0] != "_" and name not in ("Any", "Sequence")]

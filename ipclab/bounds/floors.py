@@ -18,7 +18,7 @@ Key = tuple[str, int, str]  # a limit: its name (see `limit_called`), size in by
 COPIED = (4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000)
 COPYING, WAKING = "memcpy", "futex-wake"
 ONE_PROCESS = "same"  # the placement of a limit that is of one process
-SPINNING = "spin"  # how ways to wait begin that do not leave the CPU
+SPIN_PREFIX = "spin"  # how ways to wait begin that do not leave the CPU
 MECHANISM, SHARED = "{mechanism}", "shm-"
 SPUN = "shm-spin"  # the mechanism that such a wait rests on, whatever carries the message
 IN_PLACE = "view"  # a message that is read where it lies is copied by nobody
@@ -63,7 +63,7 @@ def limit_named(questions: Questions, bound: Bound, levels: Mapping[Any, Any]) -
     by_arm = bound.native
     name = by_arm if isinstance(by_arm, str) else by_arm.get(str(levels.get("arm")), "")
     backend = questions.mechanisms.get(str(levels["backend"]), Mechanism())
-    spins = str(levels.get("wait", "")).startswith(SPINNING)
+    spins = str(levels.get("wait", "")).startswith(SPIN_PREFIX)
     mechanism = backend.limit
     if spins and MECHANISM in name:
         if not mechanism.startswith(SHARED):

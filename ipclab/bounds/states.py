@@ -17,7 +17,7 @@ import pandas as pd
 from ipclab.bounds import limits
 from ipclab.bounds.suspects import LIMITS
 from ipclab.frames import derived
-from ipclab.frames.contests import SPINNING
+from ipclab.frames.contests import SPINNING_WAITS
 from ipclab.frames.points import VALUES
 from ipclab.frames.remembered import remembered_frame
 from ipclab.frames.rows import narrowed
@@ -138,5 +138,5 @@ def needs_idle_cpu(run: RunFolder, levels: Mapping[Any, Any]) -> bool:
     if backend is None or levels["op"] not in WAITING:
         return False
     wait = levels.get("wait")
-    spins = wait in SPINNING if isinstance(wait, str) else backend.spins
+    spins = wait in SPINNING_WAITS if isinstance(wait, str) else backend.spins
     return spins or (backend.yields and levels["placement"] == "same")

@@ -12,7 +12,7 @@ from ipclab.claims.numbers import Numbers
 from ipclab.claims.published import TEXTS, table_of
 from ipclab.claims.verdicts import Verdicts, judge_all, run_constants
 from ipclab.frames.address import Address
-from ipclab.frames.derived import stamps
+from ipclab.frames.derived import run_digest
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.remembered import remembered
 from ipclab.frames.rows import quantity
@@ -41,12 +41,12 @@ def numbers_at(run: RunFolder, addresses: Iterable[Address]) -> Numbers:
 
 def judged(run: RunFolder, paths: Paths, study: str) -> Judged:
     """Return the claims of a study's text with their verdicts on a run."""
-    return _judged(run.path, paths, study, stamps(run))
+    return _judged(run.path, paths, study, run_digest(run))
 
 
 def of_text(run: RunFolder, study: str) -> Numbers:
     """Return the numbers of a run that the claims of a study's text look up, each once."""
-    return _of_text(run.path, study, stamps(run))
+    return _of_text(run.path, study, run_digest(run))
 
 
 @remembered
@@ -56,5 +56,5 @@ def _judged(folder: Path, paths: Paths, study: str, of_run: str) -> Judged:
 
 
 @remembered
-def _of_text(folder: Path, study: str, _stamps: str) -> Numbers:
+def _of_text(folder: Path, study: str, _digest: str) -> Numbers:
     return numbers_of(read_run(folder), (study, LIMITS))

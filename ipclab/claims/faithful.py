@@ -24,7 +24,7 @@ from typing import Any
 
 import pandas as pd
 
-from ipclab.frames.derived import stamps
+from ipclab.frames.derived import run_digest
 from ipclab.frames.remembered import remembered
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
@@ -85,7 +85,7 @@ def faithfulness(lab: Data, study: str) -> list[Faithfulness]:
     """Return the parameters of what the text of `study` did; none for a study without a text."""
     if not _table(study):
         return []
-    return [*_of_run(lab.run.path, lab.paths, study, stamps(lab.run))]
+    return [*_of_run(lab.run.path, lab.paths, study, run_digest(lab.run))]
 
 
 def _table(study: str) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _table(study: str) -> dict[str, Any]:
 
 
 @remembered
-def _of_run(folder: Path, paths: Paths, study: str, _stamps: str) -> tuple[Faithfulness, ...]:
+def _of_run(folder: Path, paths: Paths, study: str, _digest: str) -> tuple[Faithfulness, ...]:
     lab = Data(read_run(folder), Words.load(SOURCE), paths)
     told, frame = _table(study), lab.points(study)
     there = set(frame.get("arm", ()))

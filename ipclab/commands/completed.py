@@ -21,7 +21,8 @@ def _offered(possible: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 def _asked(ctx: Context) -> "list[Study]":
     """Return the studies that are given before the word, or all."""
-    from ipclab.studies.installed import ALWAYS, studies
+    from ipclab.store.questions import ALWAYS
+    from ipclab.studies.installed import studies
 
     given = ctx.params.get("studies") or ctx.params.get("study") or ()
     wanted = (given,) if isinstance(given, str) else given

@@ -1,6 +1,7 @@
 """The command `measure`."""
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ipclab.commands.completed import (
     complete_run,
 )
 from ipclab.commands.options import agree_before, die_with_make, profile_option, study_option
-from ipclab.console import PATH, SIZE, Words, say, say_wrong, shown_path
+from ipclab.console import PATH, SIZE, Words, say, say_wrong, shown_path, words
 from ipclab.paths import checkout
 from ipclab.session.progress import Progress
 from ipclab.store import MOST_LAUNCHES
@@ -30,7 +31,8 @@ class _Measure(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write them; to know them, all studies are loaded."""
-        from ipclab.studies.installed import ALWAYS, studies
+        from ipclab.store.questions import ALWAYS
+        from ipclab.studies.installed import studies
 
         with formatter.section("Studies, each with the factors of --level and their usual levels"):
             rows = [(name, _factors(one)) for name, one in studies().items() if name not in ALWAYS]
@@ -132,8 +134,9 @@ def measure(
         if run and not (studies or profile or launches or any(swept.values())):
             request = replace(Request.continuing(find(checkout(), str(run)), label), seed=seed)
         else:
-            placed = [f"placement={','.join(swept['placements'])}"] if swept["placements"] else []
-            levels = levels_of((*swept["levels"], *placed))
+            levels = levels_of(swept["levels"])
+            if swept["placements"]:
+                levels["placement"] = tuple(chain.from_iterable(map(words, swept["placements"])))
             request = Request(
                 studies,
                 profile or "quick",

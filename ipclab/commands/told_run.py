@@ -12,8 +12,8 @@ from ipclab.frames.points import KEY, VALUES
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.stats.compare import SLOWER
+from ipclab.store.questions import ALWAYS
 from ipclab.store.run import RunFolder
-from ipclab.studies.installed import ALWAYS
 from ipclab.words.catalogue import SOURCE
 from ipclab.words.words import Words
 

@@ -16,7 +16,7 @@ from ipclab.store.questions import Question, Race
 
 ALL, SLEEPING = "all", "sleeping"  # among which mechanisms: every one, or those that do not spin
 # ways to wait; who spins before it blocks spins while its peer is quick
-SPINNING = "spin", "spin-then-block"
+SPINNING_WAITS = "spin", "spin-then-block"
 CONTEST = ("op", "question", "among", "placement", "size_bytes", "race")
 LEAST_SCATTERED = 5  # launches that tell apart what scatters from one to the next
 OF_BOTH = "first_ns", "second_ns"  # of a comparison: the times that the ratio is of
@@ -98,7 +98,7 @@ def groups(race: Race, rows: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.
         head["race"] = str(race.levels or race.either)
         yield head | {"among": ALL}, entrants
         if "wait" in asleep.get(key, ()):
-            resting = asleep[key][~asleep[key]["wait"].isin(SPINNING)]
+            resting = asleep[key][~asleep[key]["wait"].isin(SPINNING_WAITS)]
             if len(resting):
                 yield head | {"among": SLEEPING}, resting
 

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 
 from ipclab.frames import kept
 from ipclab.frames.contests import contests
+from ipclab.frames.digests import frames_digest
 from ipclab.frames.estimates import estimated
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import BY_HEAT, CROWDED, HEATS, VALUES, Frame, launch_rows, point_rows
-from ipclab.frames.stamps import stamp
 from ipclab.plugins import chosen, names
 from ipclab.store import door
 from ipclab.store.files import state_of
@@ -61,9 +61,9 @@ def read_frame(
 
 
 def _state(run: RunFolder, study: str) -> State:
-    """Return the stamp of the frames of `study`, and what tells whether a point was touched."""
+    """Return the digest of the frames of `study`, and what tells whether a point was touched."""
     files = [f"{run.path}/{name}" for name in run.points(study)]
-    return stamp(run, study), tuple(map(state_of, files))
+    return frames_digest(run, study), tuple(map(state_of, files))
 
 
 def _parsed(parquet: bytes, columns: tuple[str, ...]) -> pd.DataFrame:
@@ -89,9 +89,9 @@ def studies_measured(run: RunFolder) -> list[str]:
     return asked + sorted(there.difference(asked))
 
 
-def stamps(run: RunFolder) -> str:
+def run_digest(run: RunFolder) -> str:
     """Return a text that is another one when a frame of any study of `run` is."""
-    return "".join(stamp(run, study) for study in studies_measured(run))
+    return "".join(frames_digest(run, study) for study in studies_measured(run))
 
 
 def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:

@@ -1,6 +1,6 @@
 """Frames that were derived before, in the user's cache folder: what they follow from names them.
 
-A file is `<stamp>-<kind>-<SHA-256 of its bytes>.parquet`. Whoever can write it can write the
+A file is `<digest>-<kind>-<SHA-256 of its bytes>.parquet`. Whoever can write it can write the
 package: it is read when it is whole, and no more is proved. What cannot be kept is derived again.
 """
 
@@ -17,11 +17,11 @@ MOST_BYTES = 256 << 20  # above which the frames that were not used for longest 
 SUFFIX = ".parquet"
 
 
-def kept_frame(stamp: str, kind: str) -> bytes | None:
-    """Return the Parquet file of the frame `kind` that follows from `stamp`, if it is kept."""
+def kept_frame(digest: str, kind: str) -> bytes | None:
+    """Return the Parquet file of the frame `kind` that follows from `digest`, if it is kept."""
     with suppress(OSError):
         folder = private_cache("frames")
-        for file in folder.glob(f"{stamp}-{kind}-*{SUFFIX}"):
+        for file in folder.glob(f"{digest}-{kind}-*{SUFFIX}"):
             content = file.read_bytes()
             if file.stem.endswith(hashlib.sha256(content).hexdigest()):
                 os.utime(file)
@@ -30,13 +30,13 @@ def kept_frame(stamp: str, kind: str) -> bytes | None:
     return None
 
 
-def keep_frames(stamp: str, content: Mapping[str, bytes]) -> None:
-    """Keep the Parquet files that follow from `stamp`, by kind, where that can be done."""
+def keep_frames(digest: str, content: Mapping[str, bytes]) -> None:
+    """Keep the Parquet files that follow from `digest`, by kind, where that can be done."""
     with suppress(OSError, LabError):
         folder = private_cache("frames")
         for kind, parquet in content.items():
-            digest = hashlib.sha256(parquet).hexdigest()
-            with whole(folder / f"{stamp}-{kind}-{digest}{SUFFIX}", 0o600) as part:
+            own = hashlib.sha256(parquet).hexdigest()
+            with whole(folder / f"{digest}-{kind}-{own}{SUFFIX}", 0o600) as part:
                 part.write_bytes(parquet)
         _make_room(folder)
 

@@ -10,8 +10,8 @@ import pandas as pd
 
 from ipclab.frames import derived
 from ipclab.frames.contests import fields, side_of
+from ipclab.frames.digests import frames_digest
 from ipclab.frames.remembered import remembered
-from ipclab.frames.stamps import stamp
 from ipclab.stats.compare import Comparison, Side, compare
 from ipclab.stats.contest import Contest, judged
 from ipclab.stats.product import Ends
@@ -73,7 +73,7 @@ class Ratios:
         if (over.study, over.op) != (under.study, under.op):
             return None
         points = {over.point, under.point}
-        contests = _contests(self.run.path, over.study, self._stamp(over.study)).get(over.op, [])
+        contests = _contests(self.run.path, over.study, self._digest(over.study)).get(over.op, [])
         of_both = [contest for contest in contests if points <= contest.sides.keys()]
         if not of_both:
             return None
@@ -96,22 +96,22 @@ class Ratios:
         return compare(one, other, 2, self.run.questions.same)
 
     def _side(self, row: Row) -> Side:
-        medians = _medians(self.run.path, row.study, self._stamp(row.study))
+        medians = _medians(self.run.path, row.study, self._digest(row.study))
         rows = medians.get((row.point, row.op))
         return Side([]) if rows is None else side_of(rows)
 
-    def _stamp(self, study: str) -> str:
-        if study not in self._stamps:
-            self._stamps[study] = stamp(self.run, study)
-        return self._stamps[study]
+    def _digest(self, study: str) -> str:
+        if study not in self._digests:
+            self._digests[study] = frames_digest(self.run, study)
+        return self._digests[study]
 
     @cached_property
-    def _stamps(self) -> dict[str, str]:
+    def _digests(self) -> dict[str, str]:
         return {}
 
 
 @remembered
-def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], pd.DataFrame]:
+def _medians(folder: Path, study: str, _digest: str) -> dict[tuple[str, str], pd.DataFrame]:
     """Return the medians of a study's launches by point and op."""
     launches = derived.read_frame(read_run(folder), study, "launches")
     by_op = launches[launches.metric == "p50"].groupby(["point", "op"])
@@ -119,7 +119,7 @@ def _medians(folder: Path, study: str, _stamp_of: str) -> dict[tuple[str, str], 
 
 
 @remembered
-def _contests(folder: Path, study: str, _stamp_of: str) -> dict[str, list[Contest[str]]]:
+def _contests(folder: Path, study: str, _digest: str) -> dict[str, list[Contest[str]]]:
     """Return the contests of a study by op, their sides by point."""
     run = read_run(folder)
     launches = derived.read_frame(run, study, "launches")

@@ -1,4 +1,4 @@
-"""What was made of runs, in memory: the stamps that it follows from are asked for with it, so that
+"""What was made of runs, in memory: the digests that it follows from are asked for with it, so that
 it goes when a run's files change.
 """
 
@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 
 import pandas as pd
 
-from ipclab.frames.stamps import stamp
+from ipclab.frames.digests import frames_digest
 from ipclab.store.run import RunFolder, read_run
 
 Arguments = ParamSpec("Arguments")
@@ -21,7 +21,7 @@ _forgetting: list[Callable[[], None]] = []
 
 
 def remembered(make: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
-    """Remember the last `MOST` results of a function that is given the stamps with the rest."""
+    """Remember the last `MOST` results of a function that is given the digests with the rest."""
     known = lru_cache(maxsize=MOST)(make)
     _forgetting.append(known.cache_clear)
     return known  # type: ignore[return-value]
@@ -32,13 +32,13 @@ def remembered_frame(*others: str) -> Callable[[OfStudy], OfStudy]:
 
     def wrapped(make: OfStudy) -> OfStudy:
         @remembered
-        def known(folder: Path, study: str, _stamps: str) -> pd.DataFrame:
+        def known(folder: Path, study: str, _digests: str) -> pd.DataFrame:
             return make(read_run(folder), study)
 
         @wraps(make)
         def asked(run: RunFolder, study: str) -> pd.DataFrame:
-            stamps = "".join(stamp(run, name) for name in (study, *others))
-            return known(run.path, study, stamps).copy(deep=False)
+            digests = "".join(frames_digest(run, name) for name in (study, *others))
+            return known(run.path, study, digests).copy(deep=False)
 
         return asked
 

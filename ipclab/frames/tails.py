@@ -16,10 +16,6 @@ from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
 
 
-class FewSamplesError(LabError):
-    """Too few samples lie beyond a quantile."""
-
-
 def metric(quantile: float) -> str:
     """Return what a quantile is called among metrics: p99.9 for 0.999."""
     return f"p{100 * quantile:.10g}"
@@ -76,11 +72,11 @@ def quantiles_by_launch(run: RunFolder, study: str, quantile: float) -> pd.DataF
     return launches.assign(value=[values[key] for key in keys])
 
 
-def too_few(quantile: float) -> FewSamplesError:
+def too_few(quantile: float) -> LabError:
     """Return what to raise where no point has enough samples for a quantile."""
     needed = math.ceil((LEAST_BEYOND + 1) / (1 - quantile))
     why = f"{LEAST_BEYOND} samples must lie beyond it, which takes some {needed:,}"
-    return FewSamplesError(
+    return LabError(
         f"{metric(quantile)} is not known",
         why,
         "ask for a lower one, or measure under a higher profile",

@@ -34,14 +34,14 @@ TYPES = dict.fromkeys(["value", "low", "high", "launches", "samples"], float) | 
 class Data:
     """A run for one reader: frames narrowed by levels, values in them, and their writing.
 
-    `study` is the one that is meant where none is named, `_names` gives the notebook's variables.
+    `study` is the one that is meant where none is named, `_variables` gives those of the notebook.
     """
 
     run: RunFolder
     words: Words
     paths: Paths
     study: str = ""
-    _names: Callable[[], Variables] = field(default=dict)
+    _variables: Callable[[], Variables] = field(default=dict)
 
     @cached_property
     def others(self) -> list[Self]:
@@ -262,7 +262,7 @@ class Data:
         """Return what a placeholder names: a notebook's variable, or an address's value."""
         value: Quantity | str | None = self._at(name)
         if value is None:
-            value = filling.variable_named(name, {**self._names(), **more})
+            value = filling.variable_named(name, {**self._variables(), **more})
         return self.words.again(value) if isinstance(value, str) else value
 
 

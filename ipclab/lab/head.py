@@ -9,7 +9,7 @@ from ipclab.stats import sessions
 from ipclab.store.questions import PROFILES
 from ipclab.store.run import RunFolder
 from ipclab.studies.installed import studies
-from ipclab.studies.profile import PROFILES as EFFORTS
+from ipclab.studies.profile import profile as profile_called
 from ipclab.words.catalogue import N_
 from ipclab.words.labels import LEVELS
 from ipclab.words.numbers import Formatter
@@ -57,7 +57,7 @@ def study_is_preliminary(run: RunFolder, study: str) -> bool:
     known = studies().get(study)
     if known is None:
         return True
-    least = known.effort(EFFORTS[LEAST]).least_launches
+    least = known.effort(profile_called(LEAST)).least_launches
     return run.questions.least_launches.get(study, 0) < least
 
 

@@ -79,9 +79,9 @@ class Lab(Notes):
     @classmethod
     def open(
         cls,
+        study: str = "",
         run: Any = "",
         lang: Any = "en",
-        study: str = "",
         measure: Any = False,
         profile: Any = "quick",
         **sweep: Any,
@@ -108,10 +108,10 @@ class Lab(Notes):
             run, lang, profile = (values.pop(name) for name in ("run", "lang", "profile"))
             if values.pop("measure"):
                 sizes, backends = values.pop("sizes", []), values.pop("backends", [])
-                run = str(cls.sweep([study], profile, sizes, backends, values).run.path)
+                run = str(cls.measured([study], profile, sizes, backends, values).run.path)
         refuse_unknown()
         lab = cls.of(choose(checkout(), run, study), checkout(), lang)
-        lab = replace(lab, _names=shell.namespace, study=study)
+        lab = replace(lab, _variables=shell.namespace, study=study)
         if elsewhere(lab.run):  # is named before anything of it is shown
             date = Quantity(lab.run.about["begun"], "date")
             facts = {"processor": processor(lab.run), "machine": lab.run.machine, "date": date}
@@ -126,7 +126,7 @@ class Lab(Notes):
         return cls(run, Words.load(lang), paths)
 
     @classmethod
-    def sweep(
+    def measured(
         cls,
         studies: Sequence[str] = (),
         profile: str = "quick",
@@ -167,7 +167,7 @@ class Lab(Notes):
                 progress.say(f"{same}; delete {done.path} to measure anew")
             else:
                 done = measure_run(paths, request, progress)
-        return Lab.open(str(done.path))
+        return Lab.open(run=str(done.path))
 
     @contextmanager
     def figure(

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.errors import LabError
+from ipclab.frames.contests import CONTEST
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import quantity
 from ipclab.lab import sides
@@ -14,7 +15,7 @@ from ipclab.lab.finding import ALIKE, FEW, LIMIT, MORE, STATE, Finding, missing,
 from ipclab.stats.quantity import Quantity
 
 FEWEST = 2  # rows, groups or ways that can be compared
-CONTEST = ["question", "among", "placement", "size_bytes", "race"]
+CONTEST_OF_OP = [name for name in CONTEST if name != "op"]
 
 
 class Ranked(Data):
@@ -132,7 +133,7 @@ class Ranked(Data):
         every = self.contests(str(rows.study.iloc[0]), op=rows.op.iloc[0])
         every = every[every.other != ""]
         inside = []
-        for _, contest in every.groupby(CONTEST, sort=False, dropna=False):
+        for _, contest in every.groupby(CONTEST_OF_OP, sort=False, dropna=False):
             first = contest.point.iloc[0]
             rivals = contest[contest.other_point.isin(mine)]
             if first in mine and len(rivals) == len(mine) - 1:

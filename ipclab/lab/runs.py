@@ -23,8 +23,8 @@ from ipclab.store.run import RunFolder
 COARSE, AS_TEXTS = "smoke", "published"
 NEWEST = "newest"
 HINT = "ipclab-hint"  # marks what is said to who works in the notebook
-# calibration is part of every run, and no parameter of one
-SWEPT = {"limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io"}
+# The studies of a full run: calibration is part of every run, and no parameter of one
+FULL_RUN = {"limits", "payload", "shared_dict", "multiplexer", "round_trip", "file_io"}
 
 
 def find(paths: Paths, name: str) -> Path:
@@ -121,7 +121,7 @@ def full(run: RunFolder) -> bool:
     """
     parameters = run.about["parameters"]
     swept = any(parameters.get(name) for name in ("sizes", "backends", "levels"))
-    of_texts = SWEPT & {*names(STUDIES)} or SWEPT
+    of_texts = FULL_RUN & {*names(STUDIES)} or FULL_RUN
     return run.finished and not swept and of_texts <= {*parameters["studies"]}
 
 

@@ -13,7 +13,7 @@ from ipclab.errors import UsageError
 from ipclab.words import phrases
 
 # Told wherever all sides share them, of whatever run.
-ALWAYS = {"op", "size_bytes", "placement", "backend", "entries", "readers", "object"}
+ALWAYS_TOLD = {"op", "size_bytes", "placement", "backend", "entries", "readers", "object"}
 NEVER = {"arm", "study", "point", "unit", "busy"}
 MAIN = "main"  # the arm of what a study measures first
 # Columns of a notebook that part mechanisms into kinds, or levels into ranges.
@@ -104,7 +104,7 @@ def _told(shared: Levels, sides: Sequence[Levels], study: pd.DataFrame) -> Level
         usual = [*main[name].dropna().unique()] if name in main else []
         varies = name not in study or study[name].nunique() > 1
         own = usual != [level] and varies and not _of_mechanism(name, shared, sides, study)
-        if name in ALWAYS or own:
+        if name in ALWAYS_TOLD or own:
             told[name] = level
     return told
 

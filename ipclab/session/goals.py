@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ipclab.session.state import State
 from ipclab.stats.family import HEAT_LOOKS
-from ipclab.studies.installed import ALWAYS
+from ipclab.store.questions import ALWAYS
 from ipclab.studies.interface import CLAIMED, LATER
 
 PARTS = 8  # of what there is beyond the profile's time: after each, what is open is judged anew

@@ -16,7 +16,7 @@ from ipclab.session.state import State, besides_limits
 from ipclab.stats.compare import NOT_TESTED, UNDECIDED, Comparison
 from ipclab.stats.enough import launches_that_decide
 from ipclab.store.point import Point
-from ipclab.studies.installed import ALWAYS
+from ipclab.store.questions import ALWAYS
 from ipclab.studies.limits import LAUNCHES
 from ipclab.studies.questions import question, questions
 

@@ -14,9 +14,10 @@ from ipclab.backends.installed import backends
 from ipclab.errors import UsageError, hint
 from ipclab.store import run as folder
 from ipclab.store.point import Level, Point
+from ipclab.store.questions import ALWAYS
 from ipclab.store.schema import LABEL
 from ipclab.studies.calibration import CalibrationStudy
-from ipclab.studies.installed import ALWAYS, studies, study
+from ipclab.studies.installed import studies, study
 from ipclab.studies.interface import Study, Sweep
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.limits.floors import with_floors

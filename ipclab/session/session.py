@@ -30,9 +30,9 @@ from ipclab.spawn.worker import QUEUED, Outcome
 from ipclab.stats.sessions import HEATS
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
+from ipclab.store.questions import ALWAYS
 from ipclab.store.record import Record, check_measured, reopened
 from ipclab.store.referees import keep_referees
-from ipclab.studies.installed import ALWAYS
 from ipclab.studies.installed import study as study_called
 from ipclab.studies.interface import Bench, NotTestableError, Site, Study
 from ipclab.studies.limits.floors import bounding
@@ -171,7 +171,9 @@ class _Measuring:
         def launch(names: Sequence[str], number: int) -> Launched:
             heat = next(heats_made)
             launched = self._heat([states[name] for name in names], number, heat)
-            # a new session begins to count its rounds anew
+            # A new session counts its rounds from 1, since their order follows from the seed, its first
+            # heat and that number. One that is continued goes on from the rounds that it has stored,
+            # in which the first heat is already.
             round_ = number if number > self.first_heat else number + self.first_heat
             for name in names:
                 done = launched[name]

@@ -9,8 +9,8 @@ from ipclab.frames.points import LaunchMedians
 from ipclab.spawn.proof import AwaitedError, PayloadError
 from ipclab.store.launch import Launch, samples_of
 from ipclab.store.point import Point
-from ipclab.store.record import Record, encode
-from ipclab.store.samples import Measured, decode
+from ipclab.store.record import Record
+from ipclab.store.samples import Measured, decode, encode
 from ipclab.store.validity import MOST_ROWS
 from ipclab.studies.limits import LimitsStudy
 from ipclab.studies.profile import Profile

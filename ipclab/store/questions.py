@@ -13,6 +13,8 @@ from msgspec import Meta, Struct
 
 from ipclab.paths import table_beside
 
+# The studies that are part of every run, whatever is asked for, and measured as often as heats need
+ALWAYS = ("limits", "calibration")
 # The nearest level that two CPUs share, nearest first; `remote` ones lie in different memory nodes.
 RELATIONS = ("same", "smt", "l2", "l3", "numa", "remote")
 # One CPU for all, several, or whichever the scheduler takes

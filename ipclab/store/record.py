@@ -2,24 +2,17 @@
 
 import datetime as dt
 import hashlib
-import io
-import json
 import secrets
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from ipclab.errors import LabError
 from ipclab.store.files import PART, dump_json, locked_folder, sha256, write_whole, written
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import INDEX, RunFolder, read_run
-from ipclab.store.samples import METADATA, Measured, told_of
 from ipclab.store.schema import SCHEMA
 from ipclab.store.validity import check_launch
 
@@ -110,35 +103,6 @@ def settle_parts(top: Path) -> list[str]:
                     run.remove_parts()
                 settled += map(str, parts)
     return settled
-
-
-def encode(measured: Measured) -> bytes:
-    """Return the Parquet file of a finished point; equal points give equal bytes."""
-    ops = measured.op_names()
-    launches = measured.launches
-    numbers, codes, times = [], [], []
-    for number, launch in enumerate(launches):
-        for op, ns in launch.samples.items():
-            numbers.append(np.full(len(ns), number, np.int32))
-            codes.append(np.full(len(ns), ops.index(op), np.int8))
-            times.append(ns)
-    columns = {
-        "launch": pa.array(np.concatenate(numbers)),
-        "op": pa.DictionaryArray.from_arrays(np.concatenate(codes), ops),
-        "ns": pa.array(np.concatenate(times)),
-    }
-    metadata = json.dumps({"schema": SCHEMA, **told_of(measured)}, sort_keys=True)
-    table, sink = pa.table(columns), io.BytesIO()
-    how: dict[str, Any] = {
-        "compression": "zstd",
-        "use_dictionary": ["op"],
-        "column_encoding": dict.fromkeys(("launch", "ns"), "DELTA_BINARY_PACKED"),
-    }
-    # Arrow's own copy of the schema would hold all metadata once more.
-    with pq.ParquetWriter(sink, table.schema, store_schema=False, **how) as writer:
-        writer.write_table(table)
-        writer.add_key_value_metadata({METADATA: metadata})
-    return sink.getvalue()
 
 
 def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime) -> Record:

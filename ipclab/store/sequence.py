@@ -11,7 +11,7 @@ from ipclab.store.identity import identity_of
 from ipclab.store.launch import Launch, Samples, Times
 from ipclab.store.overlap import overlap
 from ipclab.store.point import Point
-from ipclab.store.questions import EFFORTS, PLACED_TOO, PLACEMENTS
+from ipclab.store.questions import ALWAYS, EFFORTS, PLACED_TOO, PLACEMENTS
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
 
@@ -21,7 +21,6 @@ SLACK_NS = 60 * 10**9  # by which a clock may be set while a run is measured
 SURPLUS = 10
 DISTINCT = 8  # different times: fewer may come twice
 SPREAD = 4_096  # the least distance (ns) of times whose distances tell one launch from all others
-ALWAYS = {"limits", "calibration"}  # measured beside what is asked for, as often as heats need
 ROUNDING = 1.05  # of a heat's time, which its contestants share to whole ns
 ROUNDED_NS = 1_000_000  # of when a heat begins and of how long it takes, both together
 TOLD_ROUNDING = 1e-5  # of what a thinned launch tells of all its samples, to seven digits

@@ -19,7 +19,6 @@ ORDER = (
     "stream",
     "calibration",
 )
-ALWAYS = ("limits", "calibration")  # are part of every run, whatever is swept
 
 
 @cache

@@ -156,8 +156,8 @@ class Study(ABC):
     mechanisms: tuple[str, ...] = ()  # what it sweeps, where that is not what is installed
     # beside sizes and backends: the levels usually swept
     factors: ClassVar[Mapping[str, tuple[Level, ...]]] = {}
-    limits: ClassVar[Sequence[Bound]] = ()  # what its ops cannot beat
-    programs: ClassVar[Mapping[str, Limit]] = {}  # what it times natively, for others' bounds
+    bounds: ClassVar[Sequence[Bound]] = ()  # what its ops cannot beat
+    natives: ClassVar[Mapping[str, Limit]] = {}  # what it times natively, for others' bounds
     named_only: tuple[str, ...] = ()  # the profiles in which it is measured only when it is named
     # `module:function` that fork servers of its own call, for imports that would weigh on all others
     preload: str = ""

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import json, structs
 
 from ipclab.backends.installed import backends, keeps
-from ipclab.bounds.floors import SPINNING
+from ipclab.bounds.floors import SPIN_PREFIX
 from ipclab.store.questions import Limit, Mechanism, Question, Questions, Race
 from ipclab.studies.arms import table
 from ipclab.studies.installed import studies
@@ -42,7 +42,7 @@ def question(name: str) -> Question:
         rows.append(race)
     races = msgspec.convert(rows, tuple[Race, ...])
     again = tuple(tuple(arms["levels"]) for arms in told.get("again", []))
-    return Question(name, races=races, bounds=tuple(study.limits), again=again)
+    return Question(name, races=races, bounds=tuple(study.bounds), again=again)
 
 
 @cache
@@ -52,13 +52,13 @@ def questions() -> Questions:
     for name, backend in backends().items():
         kept = "yes" if keeps(name) else "no"
         shown = kept if backend.store else ""
-        spins = backend.waits[0].startswith(SPINNING)
+        spins = backend.waits[0].startswith(SPIN_PREFIX)
         mechanisms[name] = Mechanism(
             backend.floor, backend.flow, shown, backend.look, spins, backend.yields
         )
     limits: dict[str, Limit] = {}
     for study in studies().values():
-        limits |= study.programs
+        limits |= study.natives
     return Questions(0.0, {}, tuple(map(question, studies())), mechanisms, limits)
 
 

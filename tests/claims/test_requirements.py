@@ -21,9 +21,9 @@ from ipclab.report.appendix.thin import thinned
 from ipclab.store.door import point_of
 from ipclab.store.launch import UNRECORDED, Launch
 from ipclab.store.point import Point
-from ipclab.store.record import Record, encode
+from ipclab.store.record import Record
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured
+from ipclab.store.samples import Measured, encode
 from ipclab.studies.profile import PROFILES
 from ipclab.studies.questions import questions_of, questions_plain
 from tests.support.made import begun

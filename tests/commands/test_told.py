@@ -23,7 +23,8 @@ from ipclab.session import alone as session_alone
 from ipclab.session.alone import BESIDE, alone
 from ipclab.session.progress import Progress
 from ipclab.session.request import told_of_tails
-from ipclab.studies.installed import ALWAYS, studies
+from ipclab.store.questions import ALWAYS
+from ipclab.studies.installed import studies
 from tests.support.bundled import make_run, too_fast
 
 Run = Callable[..., "CompletedProcess[str]"]

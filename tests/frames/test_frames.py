@@ -15,18 +15,18 @@ import pytest
 from ipclab.bounds.points import enriched_points
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived, kept
+from ipclab.frames.digests import frames_digest
 from ipclab.frames.estimates import estimated
 from ipclab.frames.points import VALUES, Frame, launch_rows, point_rows
 from ipclab.frames.rows import narrowed
-from ipclab.frames.stamps import stamp
 from ipclab.lab.factors import check_levels
 from ipclab.paths import Paths
 from ipclab.report.pages import staleness
 from ipclab.stats.quantity import Quantity
 from ipclab.store.files import sha256
 from ipclab.store.point import TAKEN, Point
-from ipclab.store.record import Record, encode
-from ipclab.store.samples import Measured
+from ipclab.store.record import Record
+from ipclab.store.samples import Measured, encode
 from tests.frames.test_ratios import DATA
 from tests.support.made import begun, framed, make_launch
 from tests.support.told import reference
@@ -181,7 +181,7 @@ def test_frames_are_kept_in_the_users_cache_and_not_derived_again(
     assert sorted(run.path.rglob("*")) == before
     kept_files = sorted(cache.iterdir())
     assert [file.name.split("-")[1] for file in kept_files] == ["contests", "launches", "points"]
-    assert {file.name.split("-")[0] for file in kept_files} == {stamp(run, "payload")}
+    assert {file.name.split("-")[0] for file in kept_files} == {frames_digest(run, "payload")}
     modes = {oct(path.stat().st_mode & 0o777) for path in kept_files}
     assert (oct(cache.stat().st_mode & 0o777), modes) == ("0o700", {"0o600"})
     monkeypatch.setattr(derived, "_in_memory", {})  # as in a new process
@@ -211,7 +211,7 @@ def test_other_points_or_other_code_make_other_frames(
     assert row(derived.read_frame(run, "payload", "points"), "write", "p50").value == 80
     assert row(first, "write", "p50").value == pytest.approx(math.sqrt(20 * 30))
     assert len(list(cache.iterdir())) == 6
-    monkeypatch.setattr("ipclab.frames.stamps._code", lambda: "other code")
+    monkeypatch.setattr("ipclab.frames.digests._code", lambda: "other code")
     derived.read_frame(run, "payload", "points")
     assert len(list(cache.iterdir())) == 9
 
@@ -220,9 +220,9 @@ def test_the_frames_that_were_not_used_for_longest_make_room(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept, "MOST_BYTES", 250)
-    for place, stamp_of in enumerate("abc"):
-        kept.keep_frames(stamp_of, {"points": bytes(100)})
-        for file in cache.glob(f"{stamp_of}-*"):
+    for place, digest in enumerate("abc"):
+        kept.keep_frames(digest, {"points": bytes(100)})
+        for file in cache.glob(f"{digest}-*"):
             os.utime(file, (place, place))
     assert [name for name in "abc" if kept.kept_frame(name, "points")] == ["b", "c"]
 

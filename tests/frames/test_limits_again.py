@@ -15,8 +15,8 @@ from ipclab.session.rounds import LIMIT_REPEATS, Launched, Rounds
 from ipclab.session.state import PointStates
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.record import Record, encode
-from ipclab.store.samples import Measured, decode
+from ipclab.store.record import Record
+from ipclab.store.samples import Measured, decode, encode
 from ipclab.studies.limits import LAUNCHES
 from ipclab.studies.profile import profile
 from tests.support.made import begun, make_launch

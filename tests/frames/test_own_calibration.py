@@ -18,8 +18,8 @@ from ipclab.session.request import Request
 from ipclab.stats.family import HEAT_LOOKS
 from ipclab.store.calibration import Counted
 from ipclab.store.point import Point
+from ipclab.store.questions import ALWAYS
 from ipclab.studies.calibration import OP, CalibrationStudy
-from ipclab.studies.installed import ALWAYS
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 from ipclab.studies.questions import question

@@ -27,7 +27,7 @@ def test_reads_name_type_and_default(notebook: Path) -> None:
     assert found["measure"].type == "bool"
 
 
-@pytest.mark.parametrize("call", [parameters.refuse_unknown, Lab.open, Lab.sweep])
+@pytest.mark.parametrize("call", [parameters.refuse_unknown, Lab.open, Lab.measured])
 def test_the_first_call_of_a_notebook_refuses_what_papermill_alone_gives_it(
     call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,9 +19,9 @@ from ipclab.store.archive import HostileError
 from ipclab.store.calibration import MOST_BYTES, Counted, known_runs
 from ipclab.store.files import LOCK
 from ipclab.store.launch import Launch
-from ipclab.store.record import Record, create, encode
+from ipclab.store.record import Record, create
 from ipclab.store.run import RunFolder, read_run
-from ipclab.store.samples import Measured
+from ipclab.store.samples import Measured, encode
 from ipclab.studies.calibration import OP, CalibrationStudy
 from ipclab.studies.profile import PROFILES
 from ipclab.studies.questions import questions_of, questions_plain

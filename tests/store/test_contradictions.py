@@ -24,8 +24,8 @@ from ipclab.store.bundle import opened
 from ipclab.store.identity import digest_of
 from ipclab.store.launch import Launch
 from ipclab.store.questions import RELATIONS
-from ipclab.store.record import Record, encode, sealed
-from ipclab.store.samples import Measured, decode
+from ipclab.store.record import Record, sealed
+from ipclab.store.samples import Measured, decode, encode
 from tests.support.bundled import LAUNCH_NS
 
 Change = Callable[[Record, list[Measured]], object]

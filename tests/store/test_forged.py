@@ -21,8 +21,8 @@ from ipclab.store import run as folder
 from ipclab.store.files import sha256
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
-from ipclab.store.record import Record, check_measured, encode
-from ipclab.store.samples import METADATA, Measured, decode
+from ipclab.store.record import Record, check_measured
+from ipclab.store.samples import METADATA, Measured, decode, encode
 
 Change = Callable[[pa.Table, dict[str, Any]], pa.Table]
 

@@ -11,8 +11,8 @@ from ipclab.bounds.limits import with_limits
 from ipclab.errors import LabError
 from ipclab.frames import derived
 from ipclab.store import run as folder
-from ipclab.store.record import encode, reopened
-from ipclab.store.samples import decode
+from ipclab.store.record import reopened
+from ipclab.store.samples import decode, encode
 from ipclab.store.schema import POINT_STEPS, RUN_STEPS, SCHEMA
 from tests.support.bundled import tree
 from tests.support.commands import ROOT

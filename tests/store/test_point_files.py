@@ -12,8 +12,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.store.point import Point
-from ipclab.store.record import encode
-from ipclab.store.samples import Measured, decode
+from ipclab.store.samples import Measured, decode, encode
 
 
 def placed(measured: Measured, top: Path) -> Path:

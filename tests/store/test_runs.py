@@ -324,7 +324,7 @@ def test_whoever_opens_anothers_run_is_told_first(
 ) -> None:
     said = {}
     for lang in ("en", "ko", "zh"):
-        Lab.open(str(elsewhere.path), lang)
+        Lab.open(run=str(elsewhere.path), lang=lang)
         said[lang] = capsys.readouterr().err.splitlines()[0]
     told = f"**Not measured here, but on Example 0123456789ab (machine {elsewhere.machine}) on "
     assert said["en"].startswith(told)
@@ -334,5 +334,5 @@ def test_whoever_opens_anothers_run_is_told_first(
     machine = collect()
     here.about["machine"] = {"digest": machine.digest, "facts": machine.facts, "reasons": {}}
     here.save()
-    Lab.open(str(here.path))
+    Lab.open(run=str(here.path))
     assert capsys.readouterr().err.splitlines()[0].startswith("run 2026")

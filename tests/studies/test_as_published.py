@@ -9,7 +9,8 @@ from ipclab.machine.placement import placements
 from ipclab.session.request import Request
 from ipclab.session.room import told_before
 from ipclab.store.point import Point
-from ipclab.studies.installed import ALWAYS, study
+from ipclab.store.questions import ALWAYS
+from ipclab.studies.installed import study
 from ipclab.studies.interface import CLAIMED
 from ipclab.studies.profile import PROFILES
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
-from ipclab.store.record import Record, create, encode
-from ipclab.store.samples import Measured
+from ipclab.store.record import Record, create
+from ipclab.store.samples import Measured, encode
 from tests.support.made import ASKED, made_machine
 
 NOW = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)

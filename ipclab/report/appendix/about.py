@@ -9,9 +9,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from ipclab.frames import derived
-from ipclab.frames.derived import stamps
+from ipclab.frames.derived import run_digest
+from ipclab.frames.digests import frames_digest
 from ipclab.frames.remembered import remembered
-from ipclab.frames.stamps import stamp
 from ipclab.lab.data import Data
 from ipclab.report.appendix.thin import THINNED
 from ipclab.session.asked_run import last_session
@@ -34,7 +34,7 @@ def about_run(lab: Data) -> pd.DataFrame:
     """
     about = lab.run.about
     words = lab.words
-    ended, counts = _counts(lab.run.path, stamps(lab.run))
+    ended, counts = _counts(lab.run.path, run_digest(lab.run))
     reasons = [
         lab.say("{word} {count}", word=lab.level("", why), count=words.numbers.number(number, 0))
         for why, number in ended.items()
@@ -66,7 +66,7 @@ def about_run(lab: Data) -> pd.DataFrame:
 
 
 @remembered
-def _counts(folder: Path, _stamps: str) -> tuple[dict[Any, int], dict[str, Any]]:
+def _counts(folder: Path, _digest: str) -> tuple[dict[Any, int], dict[str, Any]]:
     """Return how often each reason ended a point, and how much there is, once for all readers."""
     run = read_run(folder)
     medians = _together(run, "points", ("point", "op", "metric", "samples", "flags"))
@@ -162,13 +162,13 @@ def proved(lab: Data, study: str) -> tuple[Quantity, ...]:
 
     They are those of all launches. Runs that were measured before messages had numbers lack both.
     """
-    totals = _proved(lab.run.path, study, stamp(lab.run, study))
+    totals = _proved(lab.run.path, study, frames_digest(lab.run, study))
     return tuple(missing("count") if total is None else of(total) for total in totals)
 
 
 # Frames have what a launch, or session, has in the middle; so the launches are asked.
 @remembered
-def _proved(folder: Path, study: str, _stamp: str) -> list[int | None]:
+def _proved(folder: Path, study: str, _digest: str) -> list[int | None]:
     counts: dict[str, list[int]] = {name: [] for name in PROVED}
     for file in read_run(folder).point_files(study):
         measured = msgspec.json.decode(pq.read_metadata(file).metadata[METADATA])

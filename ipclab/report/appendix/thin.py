@@ -8,9 +8,9 @@ import numpy as np
 from ipclab.calibrated import calibration_file
 from ipclab.frames.metrics import POOLED, THIN_VERSION, quantiles, summary
 from ipclab.store.launch import Samples
-from ipclab.store.record import Record, encode
+from ipclab.store.record import Record
 from ipclab.store.run import RunFolder
-from ipclab.store.samples import Measured, decode
+from ipclab.store.samples import Measured, decode, encode
 
 DIGITS = 7  # that are kept of each number, so that counts are whole
 THINNED = "thinned"  # in `run.json`: how many samples were kept of a launch at most

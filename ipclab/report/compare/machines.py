@@ -191,5 +191,5 @@ def machines(runs: Sequence[str], quantile: float = MEDIAN, lang: str = SOURCE) 
     """
     folders = runs_to_compare(checkout(), runs)
     compared = [compared_run(run, quantile) for run in folders]
-    lab = Lab.open(str(folders[0].path), lang)
+    lab = Lab.open(run=str(folders[0].path), lang=lang)
     return Machines(lab, folders, compared, shared.shared_points(compared))

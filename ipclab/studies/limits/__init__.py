@@ -68,7 +68,7 @@ class LimitsStudy(Study):
     """Clock, system call, memcpy, cache line, futex wake, and twins of each kind of operation."""
 
     name = "limits"
-    programs: ClassVar = {
+    natives: ClassVar = {
         name: Limit(tuple(ops), placed=not one_process(name)) for name, ops in PROGRAMS.items()
     }
     payloads_shared = 0  # except for those that write files, the limits copy in memory of their own

@@ -50,7 +50,7 @@ class PayloadStudy(Study):
     factors: ClassVar = {"placement": PLACEMENTS}
     # A write serialises and copies, a read copies; a handover copies once at each end, and its
     # receiver must be woken.
-    limits: ClassVar = (
+    bounds: ClassVar = (
         Bound("write", PASSED, older="memcpy", copies=2),
         Bound("read", PASSED, older="memcpy", copies=1),
         Bound("handover", HANDED, older="memcpy", copies=2, wake=True),

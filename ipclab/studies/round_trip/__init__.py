@@ -50,7 +50,7 @@ class RoundTripStudy(Study):
     factors: ClassVar = {"gap_ns": GAPS_NS, "placement": PLACEMENTS}
     # A message is copied in and out, both ways; before queues had their own echo, that of pipes was
     # theirs.
-    limits: ClassVar = (
+    bounds: ClassVar = (
         Bound(OP, "echo-{mechanism}", older="echo-pipe", copies=4, when={"limit": "mq"}),
         Bound(OP, "echo-{mechanism}", copies=4),
     )

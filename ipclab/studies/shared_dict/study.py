@@ -66,7 +66,7 @@ class SharedDictStudy(Study):
     name = "shared_dict"
     # A reader decodes a copy of its own. A message read again is the reader's own: it moves nothing.
     # Of other codecs than the usual one no contest tells the transport apart.
-    limits: ClassVar = (
+    bounds: ClassVar = (
         Bound(TRANSPORT, when={"arm": "read-many", "keeps": "no"}),
         # it waits for the message first: no copy alone
         Bound(TRANSPORT, copies=1, when={"arm": "stream"}),

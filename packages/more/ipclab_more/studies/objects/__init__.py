@@ -38,7 +38,7 @@ class ObjectsStudy(Study):
     factors: ClassVar = {"object": KINDS}
     # the other process cannot sum what lies in this one's memory alone; bytes of small objects cost
     # next to nothing
-    limits: ClassVar = (Bound(SUMMED, copies=1, least_bytes=MIDDLE),)
+    bounds: ClassVar = (Bound(SUMMED, copies=1, least_bytes=MIDDLE),)
     named_only = ("smoke", "quick", "published")
     preload = f"{HERE}:preload_ends"
 

@@ -54,7 +54,7 @@ class StreamStudy(Study):
         name: tuple(LEVELS[name]) for name in SWEPT
     }
     # with work, a rate or a window of its own, or several receivers, it is another operation
-    limits: ClassVar = (
+    bounds: ClassVar = (
         Bound(RECEIVED, dict.fromkeys(FLOWING_ARMS, "flow-{flow}"), older="hand-over"),
     )
 

@@ -16,7 +16,7 @@ TOLD = "begun", "finished", "parameters", "machine", "sessions", "thinned"
 CODE = "frames", "stats", "store"
 
 
-def stamp(run: RunFolder, study: str) -> str:
+def frames_digest(run: RunFolder, study: str) -> str:
     """Return a digest of what the frames of `study` follow from: samples, contests and code."""
     digests = run.about["files"]
     samples = sorted(f"{name} {digests[name]}" for name in run.points(study))
