@@ -242,7 +242,7 @@ def test_signed_values_are_calculated_again_from_what_is_attached(tmp_path: Path
     points = lab.points("payload", arm="mapping", metric="p50", mapping="truncated")
     points = points[points.size_bytes == points.size_bytes.max()]
     write, read = (lab.value(points, op=op) for op in ("write", "read"))
-    tcp = lab.points("payload", arm="tcp", op="handover", metric="p50", placement="cross")
+    tcp = lab.points("payload", op="handover", metric="p50", placement="cross")
     past = lab.value(tcp[tcp.size_bytes == tcp.size_bytes.max()], **AS_V09)
     both, wait = write + read, Quantity(350e6, "ns", kind="computed")
     values = {"write": write, "both": both, "over": past / both, "late": both + wait}

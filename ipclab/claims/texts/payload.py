@@ -35,14 +35,21 @@ TWO_ENDS = N_("a sender and a receiver, both placements")
 published = partial(look, arm="published", size_bytes=LARGEST)
 mapped = partial(look, arm="mapping", size_bytes=ENSEMBLE)
 as_v10 = partial(mapped, mapping="truncated")  # as v1.0 makes them, each time
-# Transfers between two processes through shared memory, by the TCP of v0.9, and with a sound
-# receiver on a connection that is kept.
+# Transfers between two processes through shared memory, by the TCP of v0.9 as it was, by variants
+# of it, and with a sound receiver on a connection that is kept.
 handover = partial(look, "handover", arm="handover", backend="shm-mmap", size_bytes=ENSEMBLE)
+as_v09 = partial(
+    look,
+    "handover",
+    arm="v0.9",
+    receive="recv-4096",
+    placement="cross",
+    size_bytes=ENSEMBLE,
+)
 tcp = partial(
     look,
     "handover",
     arm="tcp",
-    receive="recv-4096",
     connection="new",
     nodelay="off",
     codec="raw",
@@ -106,8 +113,8 @@ def number(name: str, op: str = "text", **levels: Level) -> Lookup:
 
 
 # The bandwidth of the TCP of v0.9 between two CPUs; its transfers over those through shared memory.
-PAST_SPEED = tcp("bandwidth")
-PAST_OVER_HANDOVER = tcp(placement=BOTH) / handover(placement=BOTH)
+PAST_SPEED = as_v09("bandwidth")
+PAST_OVER_HANDOVER = as_v09(placement=BOTH) / handover(placement=BOTH)
 # The estimated times of the past over the time of a write.
 PAST_LATENCIES = several(
     look("transfer", "past_latency_low", section="4.3"),
@@ -123,7 +130,7 @@ REAL = (CONFIGURATION, TIMESTEPS, TIMESTEPS * number("ensemble"))
 # Claims that share a section, or how they are judged.
 of_past = partial(text.claim, fair=PAST_OVER_HANDOVER, adds=TWO_ENDS, concedes=CONCEDED)
 of_parts = partial(text.claim, arm="mapping", unstated=NO_PARTS)
-of_tcp = partial(text.claim, "4.2", arm="tcp", unstated=ESTIMATED, concedes=CONCEDED)
+of_tcp = partial(text.claim, "4.2", arm="v0.9", unstated=ESTIMATED, concedes=CONCEDED)
 
 text.claim(
     "4.1 [2]",
@@ -271,9 +278,9 @@ text.claim(
         "The TCP of v0.9 cannot be measured, its code being gone (launches here that measured"
         " its public receiver)."
     ),
-    here=tcp("launches"),
+    here=as_v09("launches"),
     unstated=N_("the text's tables say nothing of its code"),
-    arm="tcp",
+    arm="v0.9",
 )
 of_past(
     "4.3",
@@ -285,7 +292,7 @@ of_past(
         " (of {size:MB})."
     ),
     figures={"size": "1.32 MB"},
-    here=tcp() / published("write", "mean"),
+    here=as_v09() / published("write", "mean"),
     own=PAST_LATENCIES,
 )
 of_tcp(
@@ -510,7 +517,7 @@ text.correct(
         " two processes."
     ),
     here_values={
-        "past": tcp() / COPIES_OF_V10,
+        "past": as_v09() / COPIES_OF_V10,
         "sound": sound() / handover(placement="cross"),
     },
 )
@@ -522,7 +529,7 @@ text.correct(
         "A transfer by the TCP of v0.9 takes {past:x,interval} as long as a write as v1.0 makes it,"
         " without the read."
     ),
-    here_values={"past": tcp() / as_v10("write")},
+    here_values={"past": as_v09() / as_v10("write")},
 )
 text.correct(
     "0.15",

@@ -10,8 +10,8 @@ SIZES = tuple(MOVED)
 # the published loops as they begin, and without NumPy's threads
 LISTING = "published", "one-thread"
 # How v0.9 uses TCP, and the same with a receiver that reads into a buffer.
-AS_V09 = {"receive": "recv-4096", "codec": "raw", "connection": "new", "nodelay": "off"}
-INTO = {**AS_V09, "receive": "recv-into"}
+AS_V09 = {"arm": "v0.9", "receive": "recv-4096"}
+INTO = {"receive": "recv-into", "codec": "raw", "connection": "new", "nodelay": "off"}
 # How the real readers of v1.0 look for data: in Python they sleep after each look; in C++ they do not.
 LOOKS_NS, SLEEPS_NS = 500_000_000, 100_000_000
 CPP_LOOKS_NS = 1_000_000_000
