@@ -60,7 +60,8 @@ class Lines:
         """Return what they state; raises `UsageError` with the line."""
         content = self._content()
         for key in content or ["claim"]:
-            if key not in FORMS or (key in PLAIN and not isinstance(content.get(key), list)):
+            tables = content.get(key)
+            if key not in FORMS or (key in PLAIN and not (tables and isinstance(tables, list))):
                 why = "a file of claims holds [[claim]] and [[requirement]] tables"
                 raise UsageError(self.place(None, key), why, "see docs/claims.md")
         claims, requirements = (
@@ -111,6 +112,9 @@ class Lines:
         kind = place[0] if place else "document"
         try:
             return msgspec.convert(table, FORMS[kind], dec_hook=_of_type)
+        except RecursionError as error:
+            fix = "write [[claim]] tables"
+            raise UsageError(self.place(place), "it nests too deeply", fix) from error
         except msgspec.ValidationError as error:
             where, field = _PLACE.search(str(error)), _FIELD.search(str(error))
             key = where[1] if where else ""

@@ -15,7 +15,9 @@ from ipclab.paths import checkout
 @click.argument("file", type=PATH)
 @click.option("--replace", is_flag=True, help="Write over a FILE that is there.")
 @click.option(
-    "--strict", is_flag=True, help="Refuse a run that is not fit for a table of machines, and say why."
+    "--strict",
+    is_flag=True,
+    help="Refuse a run that is not fit for a table of machines, and say why.",
 )
 @click.option(
     "--samples",

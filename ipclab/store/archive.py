@@ -71,12 +71,12 @@ class _Frame:
 
     def end(self) -> None:
         """Raise `HostileError` unless nothing follows: a decoder passes over what lies behind."""
-        while not self._frame.eof and (step := self._file.read(STEP)):
+        while not (self._left or self._frame.eof) and (step := self._file.read(STEP)):
             self._left += self._frame.decompress(step)
+        if self._left or self._frame.unused_data or (self._frame.eof and self._file.read(1)):
+            raise HostileError("bytes lie behind the archive's end")
         if not self._frame.eof:
             raise ValueError("it ends too early")
-        if self._left or self._frame.unused_data or self._file.read(1):
-            raise HostileError("bytes lie behind the archive's end")
 
 
 def read_members(path: Path) -> Iterator[Member]:

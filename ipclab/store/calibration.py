@@ -76,14 +76,14 @@ class Calibration(Struct, frozen=True, forbid_unknown_fields=True):
     format: int
     runs: Runs
 
-    def __post_init__(self) -> None:
-        """Raise `ValueError` for another format."""
-        if self.format != FORMAT:
-            raise ValueError(f"its format is {self.format}, this ipclab knows {FORMAT}")
-
 
 class _Format(Struct):
     format: int = 1
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for a format that is not known."""
+        if not 1 <= self.format <= FORMAT:
+            raise ValueError(f"its format is {self.format}, this ipclab knows {FORMAT}")
 
 
 def known_runs(file: Path) -> Mapping[str, KnownRun]:

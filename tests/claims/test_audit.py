@@ -370,7 +370,7 @@ def test_a_ratio_has_one_definition_in_all_documents(lab: Lab) -> None:
     told = corrections(lab).set_index("claims").here
     run = computed.of_text(lab.run, "payload")
     write, read = (payload.as_v10(op)(run) for op in payload.ENDS)
-    past, both = payload.tcp()(run), write + read
+    past, both = payload.as_v09()(run), write + read
     for claim, value in {"0.10": past / both, "0.11": both * 20, "0.14": past / write}.items():
         spec = "ms,interval" if claim == "0.11" else "x,interval"
         assert lab.words.numbers.format(value, spec) in told[claim]

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import tarfile
+import tracemalloc
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -201,6 +202,21 @@ def test_headers_that_ask_for_memory_are_not_followed(paths: Paths, tmp_path: Pa
     packed(info.tobuf(tarfile.GNU_FORMAT) + bytes(1024), bad)
     with pytest.raises(LabError, match="is no plain file"):
         unpack(paths, bad)
+
+
+def test_what_lies_behind_the_end_is_not_decoded(
+    bundle: Path, paths: Paths, tmp_path: Path
+) -> None:
+    with pa.CompressedInputStream(pa.OSFile(str(bundle)), "zstd") as stream:
+        content = stream.read()
+    bad = tmp_path / "bad.ipclab"
+    packed(content + bytes(256 << 20), bad)
+    tracemalloc.start()
+    with pytest.raises(LabError, match="bytes lie behind the archive's end"):
+        unpack(paths, bad)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 128 << 20
 
 
 def test_bombs_are_refused_before_they_are_unpacked(

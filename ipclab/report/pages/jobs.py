@@ -197,18 +197,19 @@ def _export(job: Job, lang: str, target: Target) -> Made:
     notebook.metadata["ipclab"] = {**job.about[lang], "lang": lang}
     folder = target.out / lang  # what is attached is named from there
     folder.mkdir(parents=True, exist_ok=True)
-    contents: dict[str, str | bytes] = {}
-    if "ipynb" in target.formats:
-        contents["ipynb"] = nbformat.writes(localised(notebook, lang))  # type: ignore[no-untyped-call]
-    if looked_at := sorted(PAGES.keys() & target.formats):
+    files = dict(zip(target.formats, made.files, strict=True))
+    if "ipynb" in files:
+        text: str = nbformat.writes(localised(notebook, lang))  # type: ignore[no-untyped-call]
+        write_whole(files["ipynb"], text.encode())
+    looked_at = [fmt for fmt in PAGES if fmt in files]
+    if looked_at:
         name = job.notebook.stem
         document = read_document(notebook, folder, name=name, beside=job.notebook.parent)
         made.entries[lang] = {name: entry(document, f"{quote(name)}.html")}
-        contents |= {fmt: PAGES[fmt](document) for fmt in looked_at}
+        for fmt in looked_at:  # each is written before the next, which may fail
+            content = PAGES[fmt](document)
+            write_whole(files[fmt], content if isinstance(content, bytes) else content.encode())
         made.asides = [f"{job.notebook.name}: {line}" for line in document.lost]
-    for fmt, file in zip(target.formats, made.files, strict=True):
-        content = contents[fmt]
-        write_whole(file, content if isinstance(content, bytes) else content.encode())
     return made
 
 

@@ -5,6 +5,7 @@ texts, each read for itself: an unclosed fence ends with its text.
 """
 
 import re
+import secrets
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -31,7 +32,7 @@ READERS = {
 }
 _API = {"pandoc-api-version": [1, 23, 1], "meta": {}}
 _SAME = ("--wrap=none", "--columns=10000", "--syntax-highlighting=none")
-_PART = "ipclab-part"
+_PART = f"ipclab-{secrets.token_hex(8)}"  # what no text can foresee
 _BEGINS = {"t": "Para", "c": [{"t": "Str", "c": _PART}]}  # each of several texts
 _UNTOLD = re.compile(r"Could not convert TeX math (.+), rendering as TeX")
 _ENVIRONMENT = re.compile(

@@ -174,7 +174,10 @@ def need_of(plain: Mapping[str, Any]) -> Need:
             raise UsageError(what, "", f"give way = {ROUND_TRIP}")
         if plain.get("rate"):
             raise UsageError("a gap and a rate: one is one over the other", "", "give one of them")
+        plain.pop("rate", None)
     kinds = {side.name: side.type for side in fields(Need)}
+    for name in plain.keys() - {*kinds, "gap"}:
+        raise UsageError(f"a need has no {name!r}", "", hint(name, kinds))
     if not plain.get("size"):
         raise UsageError("a need without a size", "", "give one, such as size = 64 or --size 4KiB")
     sides: dict[str, Any] = {}
@@ -184,10 +187,8 @@ def need_of(plain: Mapping[str, Any]) -> Need:
                 sides[name] = _sizes(value, plain.get("way"))
             elif name == "gap":
                 sides["rate"] = SECOND / nanoseconds_of(str(value))
-            elif name in kinds:
-                sides[name] = _converted(kinds[name], value)
             else:
-                raise UsageError(f"a need has no {name!r}", "", hint(name, kinds))
+                sides[name] = _converted(kinds[name], value)
         except (TypeError, ValueError, OverflowError) as error:
             what = f"{name} = {value!r} is not possible"
             raise UsageError(what, str(error), "see docs/choose.md") from error
@@ -236,6 +237,6 @@ def _converted(kind: Any, value: Any) -> Any:
         return (value,) if isinstance(value, str) else tuple(map(str, value))
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError("give a number")
-    if kind(value) != value:
+    if kind is int and int(value) != value:
         raise ValueError("give a whole number")
     return kind(value)

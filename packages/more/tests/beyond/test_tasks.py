@@ -149,6 +149,8 @@ def test_what_a_program_says_becomes_a_launch() -> None:
     [
         {"samples": {"first-result": [5], "task": []}},
         {"samples": {"first-result": [0], "task": [1]}},
+        {"samples": {}},
+        {"samples": {"first-result": [5]}},
         {"samples": {"first-result": [1], "task": [1] * 10_001}},
         {"cpu_ns": -1.0},
         {"held_bytes": 1.5},

@@ -38,6 +38,11 @@ class TaskReport(Struct, forbid_unknown_fields=True):
     held_bytes: Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
     killed: Killed | None
 
+    def __post_init__(self) -> None:
+        """Raise `ValueError` unless the first result and warm tasks were timed."""
+        if lacking := {"first-result", "task"} - self.samples.keys():
+            raise ValueError(f"it has no times of {min(lacking)}")
+
 
 def launch(text: str) -> Launch:
     """Return the launch that the program told of in its one line; `LaunchError` for others."""
