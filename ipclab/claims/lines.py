@@ -104,8 +104,7 @@ class Lines:
         except ValueError as error:  # Python's own, of a number of thousands of digits
             raise UsageError(place, str(error), "write it as 1e30") from error
         except RecursionError as error:
-            fix = "write [[claim]] tables"
-            raise UsageError(place, "it nests too deeply", fix) from error
+            raise _too_deep(place) from error
 
     def _made(self, table: Any, place: Place | None = None) -> Any:
         """Return what a table states, the document's without a place."""
@@ -113,8 +112,7 @@ class Lines:
         try:
             return msgspec.convert(table, FORMS[kind], dec_hook=_of_type)
         except RecursionError as error:
-            fix = "write [[claim]] tables"
-            raise UsageError(self.place(place), "it nests too deeply", fix) from error
+            raise _too_deep(self.place(place)) from error
         except msgspec.ValidationError as error:
             where, field = _PLACE.search(str(error)), _FIELD.search(str(error))
             key = where[1] if where else ""
@@ -185,6 +183,10 @@ def stated_in(file: File) -> Iterator[tuple[Place, OwnClaim | Requirement]]:
         yield ("claim", number), claim
     for number, requirement in enumerate(file.requirements):
         yield ("requirement", number), requirement
+
+
+def _too_deep(place: str) -> UsageError:
+    return UsageError(place, "it nests too deeply", "write [[claim]] tables")
 
 
 def _of_type(kind: type, written: Any) -> Any:

@@ -70,10 +70,7 @@ def lines(
         if beside:
             name = beside
             look |= GREY_LOOK
-        ax.plot(part[x], part.value, label=name, **look)
-        if error := interval_ends(part):
-            look = {"color": look["color"], "label": NAMELESS, **INTERVAL}
-            ax.errorbar(part[x], part.value, yerr=error, **look)
+        _line(part, x, ax, name, look)
         end = part.iloc[-1]
         line_ends.append((end[x], end["value"], label, look["color"]))
     scale(ax, "x", frame, x, log="x" in log)
@@ -88,6 +85,15 @@ def lines(
         ax.set_xlim(-BESIDE, len(words) - 1 + BESIDE)
     if ends and line_ends:
         sketch.at_last(partial(_name_ends, ax, line_ends))
+
+
+def _line(part: pd.DataFrame, x: str, ax: Any, name: str, look: dict[str, Any]) -> None:
+    """Draw one line, each row of it a point, with its intervals."""
+    ax.plot(part[x], part.value, label=name, **look)
+    if error := interval_ends(part):
+        ax.errorbar(
+            part[x], part.value, yerr=error, color=look["color"], label=NAMELESS, **INTERVAL
+        )
 
 
 def _name_ends(ax: Any, ends: Sequence[tuple[float, float, str, str]]) -> None:

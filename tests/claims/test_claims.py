@@ -361,6 +361,8 @@ BAD = [
     ("A write takes", "A \u202e takes", 5, "U+202E"),
     (GOOD, "claim = [{ id = 'A', language = 'en', text = 'x', rule = 'x' }]\n", 1, "comparison"),
     (GOOD, "claim = " + "[" * 5000 + "]" * 5000, 1, ""),
+    ("low = 2", "low." + "a." * 3000 + "a = 1", 2, "nests too deeply"),
+    (GOOD, "claim = []\n", 1, "[[claim]]"),
     ("[claim.figures]", "[claim.other]", 7, "no 'other'"),
     (GOOD, GOOD + GOOD, 11, "two claims"),
 ]

@@ -5,6 +5,7 @@ import re
 import subprocess
 import tomllib
 
+from ipclab.paths import INSTALL
 from tests.support.commands import ROOT
 
 PROJECTS = [ROOT / "pyproject.toml", *sorted(ROOT.glob("packages/*/pyproject.toml"))]
@@ -39,6 +40,12 @@ def test_conda_brings_python_and_every_other_way_installs_the_lock() -> None:
     setup = (ROOT / "scripts/setup.sh").read_text()
     assert setup.count("install_lock requirements.lock\n") == 2  # into one of either kind
     assert setup.count("pip install") == setup.count("--require-hashes") + 2  # ours, without others
+
+
+def test_an_installation_is_told_extras_that_there_are() -> None:
+    (told,) = re.findall(r"'ipclab\[(.*)\]'", INSTALL["setup"])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert {*told.split(",")} == {*project["optional-dependencies"]}
 
 
 def test_binder_and_the_container_are_set_up_by_what_is_here() -> None:

@@ -117,6 +117,8 @@ def test_what_quotes_a_notebook_waits_until_that_is_executed(tmp_path: Path) -> 
     waiting = _waiting([Job(file, tmp_path, {}, {}) for file in files])
     assert waiting == {0: {1}, 1: set(), 2: set()}
     assert next(iter(waiting)) == 2  # the longest begins first
+    ours = [ROOT / "notebooks" / f"{name}.ipynb" for name in ("00_appendix", "01_payload")]
+    assert _waiting([Job(file, tmp_path, {}, {}) for file in ours])[0] == {1}
 
 
 def test_a_notebook_of_another_language_or_with_the_name_of_ours_is_refused_by_its_name(

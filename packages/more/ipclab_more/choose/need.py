@@ -176,7 +176,7 @@ def need_of(plain: Mapping[str, Any]) -> Need:
             raise UsageError("a gap and a rate: one is one over the other", "", "give one of them")
         plain.pop("rate", None)
     kinds = {side.name: side.type for side in fields(Need)}
-    for name in plain.keys() - {*kinds, "gap"}:
+    for name in sorted(plain.keys() - {*kinds, "gap"}):
         raise UsageError(f"a need has no {name!r}", "", hint(name, kinds))
     if not plain.get("size"):
         raise UsageError("a need without a size", "", "give one, such as size = 64 or --size 4KiB")
