@@ -69,11 +69,15 @@ def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFr
 
 
 def interval_ends(part: pd.DataFrame) -> list[pd.Series] | None:
-    """Return how far intervals reach to both sides, or None; endless ones are not drawn."""
+    """Return how far intervals reach to both sides, or None.
+
+    One that has an end nowhere is none: the other end, where it is cut at a limit, says nothing.
+    """
     if not {"low", "high"} <= set(part):
         return None
-    ends = [part.value - part.low, part.high - part.value]
-    return [end.astype(float).replace(np.inf, 0.0) for end in ends]
+    ends = [(part.value - part.low).astype(float), (part.high - part.value).astype(float)]
+    known = np.isfinite(ends).all(axis=0)
+    return [end.where(known) for end in ends]
 
 
 def label_of(ax: Any, factor: str | None, level: Any) -> str:

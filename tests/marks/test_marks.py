@@ -43,6 +43,17 @@ def test_lines_have_names_units_and_intervals(ax) -> None:
     assert [list(line.get_ydata()) for line in ax.lines[:1]] == [[18e3, 24e3]]
 
 
+@pytest.mark.parametrize("draw", [lines, dots])
+def test_half_of_an_interval_is_not_drawn(ax, draw) -> None:
+    """Of few launches it has no end above, and below it may be cut at a limit."""
+    axes = {"x": "size_bytes"} if draw is lines else {"y": "backend"}
+    rows = FRAME[FRAME.backend == "tcp"].assign(high=[19e3, float("inf")])
+    draw(rows if draw is lines else rows[1:], ax=ax, **axes)
+    (whole,) = [each for bars in ax.containers[:1] for each in bars.lines[2]]
+    drawn = [path for path in whole.get_segments() if pd.notna(path).all() and len(path)]
+    assert len(drawn) == (1 if draw is lines else 0)
+
+
 def test_names_stand_at_the_ends_of_lines(ax) -> None:
     lines(FRAME, x="size_bytes", hue="backend", ax=ax, ends=True)
     assert sorted(text.get_text() for text in ax.texts) == ["tcp", "unix"]
