@@ -76,7 +76,7 @@ def interval_ends(part: pd.DataFrame) -> list[pd.Series] | None:
     if not {"low", "high"} <= set(part):
         return None
     ends = [(part.value - part.low).astype(float), (part.high - part.value).astype(float)]
-    known = np.isfinite(ends).all(axis=0)
+    known = np.isfinite(ends[0]) & np.isfinite(ends[1])
     return [end.where(known) for end in ends]
 
 
