@@ -149,6 +149,13 @@ def test_what_no_report_can_show_is_named_with_its_cell(capsys: pytest.CaptureFi
             assert squeezed(line) in squeezed(said)
 
 
+def test_a_cell_without_source_shows_nothing() -> None:
+    told = notebook("# T", "gone", "the end")
+    del told.cells[1]["source"]
+    page, _ = ReportHTMLExporter().from_notebook_node(told)
+    assert shown(page)[0].split()[-2:] == ["the", "end"]
+
+
 def test_a_picture_stands_for_what_a_script_draws_beside_it() -> None:
     told = notebook(displayed({"text/html": "<script>f()</script>", "image/png": PIXEL}))
     document = read_document(told, Path())

@@ -135,7 +135,7 @@ def read_document(
     document.folder = folder
     document.links = facts.get("links", ())
     document.notebook = facts.get("notebook", "")
-    kept = [cell["source"] for cell in notebook["cells"] if KEEP_IN_LAB in _tags(cell)]
+    kept = [cell.get("source", "") for cell in notebook["cells"] if KEEP_IN_LAB in _tags(cell)]
     named = next(filter(None, map(title, kept)), "").removeprefix("# ")
     _fill(document, notebook["cells"], beside or folder)
     otherwise = translate(named) if named else Path(document.notebook).stem or name or "notebook"
@@ -158,7 +158,7 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> None:
         number += INJECTED not in tags
         if KEEP_IN_LAB in tags:
             continue
-        origin = Cell(number, str(cell.get("id", "")), cell["source"])
+        origin = Cell(number, str(cell.get("id", "")), cell.get("source", ""))
         try:
             found += [Seen(origin, tags, shown) for shown in _shown(cell, document)]
         except Exception as error:
@@ -177,7 +177,7 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> None:
 
 
 def _shown(cell: Any, document: Document) -> Iterator[outputs.Shown]:
-    source = cell["source"]
+    source = cell.get("source", "")
     if cell["cell_type"] == "markdown":
         in_language = blocks.translated(as_written(source), document.translate)
         yield Unread(outputs.MARKDOWN, in_language, cell.get("attachments") or {})
