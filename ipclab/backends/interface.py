@@ -69,9 +69,9 @@ class Place:
     left of either after kill -9 is removed by name. `capacity` is the longest message or content in
     bytes, `wait` one of the backend's `waits`, or a window (`waiting.WAITS`). `part` tells the
     channels of one launch apart. `comm` is the MPI communicator of exactly the launch's processes,
-    the maker first, where they are ranks. A store has one writer and `readers`; `sync` and `map`
-    are levels of stores that have them ("none" otherwise), `host` is the address to listen on,
-    loopback unless there are other nodes.
+    the maker first, where they are ranks. A store has one writer and `readers`; a database is
+    `synced` to the disk and has a writable map (`writemap`) where that is asked for;
+    `host` is the address to listen on, loopback unless there are other nodes.
     """
 
     prefix: str
@@ -79,8 +79,8 @@ class Place:
     capacity: int
     wait: str = BLOCK
     readers: int = 1
-    sync: str = "none"
-    map: str = "none"
+    synced: bool = False
+    writemap: bool = False
     host: str = "127.0.0.1"
     part: str = field(default="", kw_only=True)
     comm: Any = field(default=None, kw_only=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pandas as pd
 
 from ipclab.claims import computed, wording
-from ipclab.claims.claim import Claim, Told
+from ipclab.claims.claim import Claim, FindValues
 from ipclab.claims.differences import NOT_OF_TEXT, less_of
 from ipclab.claims.file import OWN, OwnClaim
 from ipclab.claims.lines import Lines, stated_in
@@ -201,7 +201,7 @@ def corrections(lab: "Lab", of: Collection[str] | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["claims", "stated", "own", "here"])
 
 
-def _corrected(lab: "Lab", msgid: str, values: Told, numbers: Numbers) -> str:
+def _corrected(lab: "Lab", msgid: str, values: FindValues, numbers: Numbers) -> str:
     """Return a corrected sentence with its numbers; a dash where one of them is not there."""
     try:
         return lab.say(msgid, **values(numbers)) if msgid else DASH

@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 
 from ipclab.lab import shell
-from ipclab.lab.finding import OPEN, Finding, bundle, missing, plain
+from ipclab.lab.finding import OPEN, Finding, bundle, not_measured
 from ipclab.lab.kinds import Kinds
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, of
 from ipclab.words import output
+from ipclab.words.amounts import as_data
 from ipclab.words.numbers import plain_value
 from ipclab.words.words import ABSENT
 
@@ -57,7 +58,7 @@ class Notes(Kinds):
         >>> lab.count(lost, len(full), "{k} of {n} mechanisms lost messages.")
         """
         if not n:
-            return missing("text")
+            return not_measured("text")
         return written(some if k or not none else none, {"k": k, "n": n, **values})
 
     def share(
@@ -78,7 +79,7 @@ class Notes(Kinds):
         by_name = parts if isinstance(parts, Mapping) else {"": parts}
         cells = [(name, of(cell).as_unit("share")) for name, cell in by_name.items() if cell]
         if not cells:
-            return missing("text")
+            return not_measured("text")
         if above is not None and any(judge.side(cell, above) != judge.ABOVE for _, cell in cells):
             return Finding("text", OPEN)
         cells.sort(key=lambda each: float(each[1].value))
@@ -131,10 +132,10 @@ class Notes(Kinds):
 
 
 def written(text: str, values: Mapping[str, Any]) -> Finding:
-    """Return a text with those values that it names as a finding; `missing` where one of them is."""
+    """Return a text with those values that it names as a finding; `not_measured` where one of them is."""
     made = {name: _as_data(value) for name, value in values.items() if f"{{{name}" in text}
     if any(value is None for value in made.values()):
-        return missing("text")
+        return not_measured("text")
     return Finding("text", "told", values={"text": text, "values": made})
 
 
@@ -149,4 +150,4 @@ def _as_data(value: Any) -> Any:
     known = plain_value(value)
     if isinstance(known, str) or not known:
         return known or None
-    return plain(known) if isinstance(known.value, Real) else str(known.value)
+    return as_data(known) if isinstance(known.value, Real) else str(known.value)

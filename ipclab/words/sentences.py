@@ -11,7 +11,7 @@ from typing import Any
 from ipclab.paths import table_beside
 from ipclab.stats.quantity import Quantity
 from ipclab.words import filling, labels, phrases
-from ipclab.words.amounts import FACTOR, inverse, number, ratio, read
+from ipclab.words.amounts import FACTOR, from_data, inverse, number, ratio
 from ipclab.words.filling import escaped
 from ipclab.words.words import Words
 
@@ -66,7 +66,7 @@ def _value_of(plain: Any, words: Words) -> Quantity | str:
     if isinstance(plain, Mapping):
         return words.level(plain["factor"], plain["level"])
     if plain and isinstance(plain[0], int | float):
-        return read(plain)
+        return from_data(plain)
     return words.joined(str(_value_of(each, words)) for each in plain)
 
 
@@ -92,14 +92,14 @@ def _counted(words: Words, name: str, count: int) -> str:
 
 
 def _amount(finding: Finding, name: str) -> Quantity:
-    return read(finding["values"][name])
+    return from_data(finding["values"][name])
 
 
-def _of_both(finding: Finding, words: Words) -> list[phrases.Side]:
+def _of_both(finding: Finding, words: Words) -> list[phrases.SideForms]:
     return [phrases.side(side, words) for side in finding["sides"]]
 
 
-def _sides(sides: Sequence[phrases.Side], nouns: bool = False) -> Filled:
+def _sides(sides: Sequence[phrases.SideForms], nouns: bool = False) -> Filled:
     first, second = sides
     put = {"a": first.side, "b": second.side, "a이": first.side, "b보다": second.than}
     return put | {"a": first.noun, "b": second.noun} if nouns else put
@@ -227,7 +227,7 @@ def _effect(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled
 
 
 def _much(over: Sequence[Any], words: Words, measure: Any) -> str:
-    told = ratio(read(over), words)
+    told = ratio(from_data(over), words)
     form = {"more": "times", "less": "fast", "more_pct": "pct", "less_pct": "pct_less"}[told.key]
     return str(measure[form]).format(n=told.n) + told.interval
 
@@ -264,7 +264,7 @@ def _spread(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled
     filled = {}
     for name in ("least", "most"):
         levels, value = finding["values"][name]
-        filled[name] = number(read(value), words)
+        filled[name] = number(from_data(value), words)
         filled[f"{name}_name"] = phrases.name(levels, words)
     if words.lang == "en":
         filled["least"] = measure["value"].format(v=filled["least"])

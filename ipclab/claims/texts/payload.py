@@ -4,7 +4,7 @@ from functools import partial
 from math import floor
 from typing import Any
 
-from ipclab.claims.claim import Sense, Text
+from ipclab.claims.claim import PublishedText, Sense
 from ipclab.claims.extremes import bandwidth, least, least_and_most, most
 from ipclab.claims.numbers import ALL, Level, Lookup, Values, look, said, several
 from ipclab.stats.quantity import Quantity, of
@@ -17,7 +17,7 @@ LARGEST, ENSEMBLE, CONFIGURATION = 1384120, 1382400, 84
 SIZE = of(LARGEST).as_unit("B")
 BOTH = ["same", "cross"]
 ENDS = ["write", "read"]
-text = Text(
+text = PublishedText(
     "000",
     "payload",
     N_("LDM-EKI, report on IPC performance, in Korean"),

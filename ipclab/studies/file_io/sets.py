@@ -176,7 +176,7 @@ def _of_profile(cell: str, level: int) -> int:
 
 
 @dataclass
-class Made:
+class MadeSets:
     """The sets on disk below `home`: by name what is there, and why others are not."""
 
     home: Path
@@ -211,14 +211,14 @@ def made_sets(
     engine: Any,
     say: Say,
     own: Callable[[Path], None] = lambda path: None,
-) -> Iterator[Made]:
+) -> Iterator[MadeSets]:
     """Make every set below `scratch` that is not there yet, in order, and hold the folder.
 
     `own` is told of the folder before it is made. A set that does not fit is refused and the others
     are made. Raises `LabError` when the folder cannot be made or another process reads files in it.
     """
     with held_subfolder(scratch, TAG, own) as home:
-        there = Made(home)
+        there = MadeSets(home)
         for file_set in sets:
             try:
                 digest = _digest(home / file_set.name, file_set, engine, say)
