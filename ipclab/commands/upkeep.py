@@ -29,8 +29,7 @@ def doctor(seconds: float) -> None:
     each.
     """
     from ipclab.machine import Source
-    from ipclab.machine.diagnoses import RESERVATION
-    from ipclab.machine.doctor import diagnosis_lines, judge, visit
+    from ipclab.machine.doctor import check_fit, diagnosis_lines, visit
     from ipclab.session.request import Request
     from ipclab.session.room import SHARED_MEMORY_SLACK
 
@@ -39,7 +38,7 @@ def doctor(seconds: float) -> None:
     )
     diagnoses = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
     say(diagnosis_lines(diagnoses))
-    judge(diagnoses, RESERVATION)
+    check_fit(diagnoses)
     say(["this machine is fit to measure"])
 
 

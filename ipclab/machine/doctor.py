@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source, collect, conditions
 from ipclab.machine.conditions import grown
-from ipclab.machine.diagnoses import FIT, Diagnosis, Noise, Observed, examine
+from ipclab.machine.diagnoses import FIT, RESERVATION, Diagnosis, Noise, Observed, examine
 from ipclab.machine.mounts import SHM
 from ipclab.paths import Paths
 from ipclab.store import run as folder
@@ -31,9 +31,9 @@ def diagnosis_lines(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
             yield f"{'':<12} {'fix':<16} {diagnosis.fix}"
 
 
-def judge(diagnoses: Sequence[Diagnosis], state: str) -> None:
-    """Raise `LabError` that names every diagnosis of `state`, when there is one."""
-    if names := [diagnosis.name for diagnosis in diagnoses if diagnosis.state == state]:
+def check_fit(diagnoses: Sequence[Diagnosis]) -> None:
+    """Raise `LabError` that names every reservation, when there is one."""
+    if names := [diagnosis.name for diagnosis in diagnoses if diagnosis.state == RESERVATION]:
         count = "one reservation" if len(names) == 1 else f"{len(names)} reservations"
         raise LabError(count, ", ".join(names), "each stands above with its effect and its fix")
 

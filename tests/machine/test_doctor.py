@@ -11,7 +11,7 @@ import pytest
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source
 from ipclab.machine.diagnoses import FIT, NOTE, RESERVATION, Diagnosis, Noise, Observed, examine
-from ipclab.machine.doctor import conditions_now, diagnosis_lines, judge, visit, watch
+from ipclab.machine.doctor import check_fit, conditions_now, diagnosis_lines, visit, watch
 from ipclab.machine.facts import FACTS, Value
 from ipclab.paths import Paths
 from tests.support.made_up import Fake, write
@@ -58,7 +58,7 @@ def test_a_sound_machine_is_fit() -> None:
     every = found()
     assert {each.state for each in every.values()} == {FIT}
     assert len(every) == 22
-    judge(list(every.values()), RESERVATION)
+    check_fit(list(every.values()))
 
 
 def noisy(**numbers: float) -> Noise:
@@ -113,9 +113,9 @@ def test_what_is_wrong_is_named_with_effect_source_and_fix(name: str) -> None:
     assert one.effect in text and f"[{one.source}]" in text and one.fix in text
     if state == RESERVATION:
         with pytest.raises(LabError, match=f"one reservation: {name};"):
-            judge(list(every.values()), RESERVATION)
+            check_fit(list(every.values()))
     else:
-        judge(list(every.values()), RESERVATION)
+        check_fit(list(every.values()))
 
 
 def test_absent_software_is_a_reservation() -> None:
