@@ -57,7 +57,7 @@ LEAST_LIMIT = "shm-futex"  # of those `limit` can name: a copy into memory, and 
 # how a message is handed over: `Backend.receives`
 BYTES, INTO, VIEW = ("bytes",), ("bytes", "into"), ("bytes", "view")
 Data = bytes | bytearray | memoryview
-Address = dict[str, int | str]
+PeerAddress = dict[str, int | str]
 Kind = TypeVar("Kind")
 
 
@@ -119,7 +119,7 @@ class End:
 
     def __init__(self, place: Place, create: bool) -> None:
         self.place, self.create = place, create
-        self.address: Address = {}
+        self.address: PeerAddress = {}
         self.held = ExitStack()
 
     def guard(self, path: Path) -> None:

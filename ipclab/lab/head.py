@@ -41,7 +41,7 @@ def about(*runs: RunFolder, study: str = "") -> dict[str, str]:
         "run": " ".join(run.id for run in runs),
         "machine": " / ".join([*machines.values()][:FIRST] + ["…"] * (len(machines) > FIRST)),
         "profile": min(known, key=PROFILE_NAMES.index, default=runs[0].profile),
-        "intervals": BETWEEN_SESSIONS if fewest >= sessions.LEAST else BETWEEN_LAUNCHES,
+        "intervals": BETWEEN_SESSIONS if fewest >= sessions.LEAST_SESSIONS else BETWEEN_LAUNCHES,
     }
 
 

@@ -15,7 +15,7 @@ from ipclab.stats.quantity import Quantity, of
 from ipclab.words import output
 from ipclab.words.amounts import as_data
 from ipclab.words.numbers import plain_value
-from ipclab.words.words import ABSENT
+from ipclab.words.words import NOT_MEASURED
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,8 +118,8 @@ class Notes(Kinds):
     def _show_absent(self) -> None:
         """Say in the notebook that nothing was measured of it; a report leaves it out."""
         if shell.current() is not None:
-            data = output.data(output.ABSENT, self.in_each(ABSENT))
-            shell.display({output.MIME: data, "text/plain": self.say(ABSENT)})
+            data = output.data(output.ABSENT, self.in_each(NOT_MEASURED))
+            shell.display({output.MIME: data, "text/plain": self.say(NOT_MEASURED)})
 
     def _show(self, kind: str, data: Mapping[str, Any]) -> None:
         """Show data in the notebook that calls; elsewhere print what it says."""

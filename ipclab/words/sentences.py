@@ -23,11 +23,11 @@ UNTOLD = "alike", "open", "few", "state"  # verdicts by which neither side is co
 CASES = {"backend": ("cases", "through"), "point": ("points", "at")}
 # What the others of a ranking do, and who is next by so many per cent, or times.
 RANKED = {"fastest": ("others", "longer", "as_long"), "cheapest": ("dearer", "more_of", "as_much")}
-Finding = Mapping[str, Any]
+FindingData = Mapping[str, Any]
 Filled = dict[str, str]
 
 
-def sentence(finding: Finding, words: Words) -> str:
+def sentence(finding: FindingData, words: Words) -> str:
     """Return the sentence of a finding; nothing where nothing was measured.
 
     Raises `KeyError` for a kind or a verdict that has no sentence.
@@ -70,7 +70,7 @@ def _value_of(plain: Any, words: Words) -> Quantity | str:
     return words.joined(str(_value_of(each, words)) for each in plain)
 
 
-def subject(finding: Finding, words: Words) -> str:
+def subject(finding: FindingData, words: Words) -> str:
     """Return what a finding is about: its topic and, of two sides, these."""
     about = phrases.topic(finding["topic"], words).plain
     sides = [phrases.side(side, words).noun for side in finding["sides"][:2]]
@@ -91,11 +91,11 @@ def _counted(words: Words, name: str, count: int) -> str:
     return _word(words, one, n=count) if one in SENTENCES["word"][words.lang] else ""
 
 
-def _amount(finding: Finding, name: str) -> Quantity:
+def _amount(finding: FindingData, name: str) -> Quantity:
     return from_data(finding["values"][name])
 
 
-def _of_both(finding: Finding, words: Words) -> list[phrases.SideForms]:
+def _of_both(finding: FindingData, words: Words) -> list[phrases.SideForms]:
     return [phrases.side(side, words) for side in finding["sides"]]
 
 
@@ -119,7 +119,7 @@ def _within(over: Quantity, words: Words) -> str:
     return "" if within > FEW_WITHIN else _word(words, "within", w=said)
 
 
-def _compared(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _compared(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     sides = _of_both(finding, words)
     verdict, values = finding["verdict"], finding["values"]
     if verdict not in ("less", "more"):
@@ -148,7 +148,7 @@ def _compared(finding: Finding, words: Words, measure: Any, put: Filled) -> Fill
     return filled | {"pred": measure[told.key].format(n=told.n, i=told.interval, **filled)}
 
 
-def _written(finding: Finding, name: str, words: Words, spec: str = "") -> str:
+def _written(finding: FindingData, name: str, words: Words, spec: str = "") -> str:
     """Return a value as its measure is written."""
     measure = phrases.MEASURES[finding["measure"]]
     spec = f"{spec},int,bare" if "unit" in measure else spec
@@ -173,7 +173,7 @@ def listed(sides: Sequence[phrases.Levels], words: Words) -> str:
     return said + _counted(words, "more", more if words.lang == "en" else len(names))
 
 
-def _ranked(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _ranked(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     """Return the first of a ranking and who is next."""
     if finding["verdict"] == "few":
         return {}
@@ -203,7 +203,7 @@ def _ranked(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled
     return filled
 
 
-def _effect(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _effect(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     values = finding["values"]
     nouns = words.lang == "ko" and finding["verdict"] in UNTOLD
     filled = _sides(_of_both(finding, words), nouns)
@@ -244,7 +244,7 @@ def _whose(levels: phrases.Levels, over: Sequence[Any], words: Words, measure: A
     return _word(words, "whose", ratio=_much(over, words, measure), name=whose)
 
 
-def _reach(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _reach(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     values = finding["values"]
     nouns = words.lang == "ko" and finding["verdict"] == "open"
     filled = _sides(_of_both(finding, words), nouns)
@@ -260,7 +260,7 @@ def _reach(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
     return filled
 
 
-def _spread(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _spread(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     filled = {}
     for name in ("least", "most"):
         levels, value = finding["values"][name]
@@ -271,12 +271,12 @@ def _spread(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled
     return filled
 
 
-def _value(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _value(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     written = _written(finding, "value", words, "interval")
     return {"v": measure["value"].format(v=written, **put)}
 
 
-FILLS: dict[str, Callable[[Finding, Words, Any, Filled], Filled]] = {
+FILLS: dict[str, Callable[[FindingData, Words, Any, Filled], Filled]] = {
     "compare": _compared,
     "fastest": _ranked,
     "cheapest": _ranked,

@@ -15,6 +15,7 @@ from ipclab.machine.facts import FACTS
 from ipclab.paths import checkout
 from ipclab.quantile import MEDIAN
 from ipclab.report.appendix.about import told_fact
+from ipclab.report.appendix.limits import NAMING
 from ipclab.report.compare import LIMITS, order, shared
 from ipclab.report.compare.facts import differing_facts
 from ipclab.report.compare.held import ComparedRun, compared_run, runs_to_compare
@@ -32,7 +33,6 @@ TOLD = {  # what a verdict on a point is in a finding
     UNDECIDED: OPEN,
     NOT_TESTED: FEW,
 }
-NAMING = ("op", "backend", "size_bytes", "placement")
 ALWAYS = ("cpu_model", "kernel_release")  # facts that every comparison shows
 TIMES, BOUNDS = N_("Times over the first run's"), N_("Limits over the first run's")
 LONGEST = 160  # characters of a fact

@@ -12,6 +12,7 @@ from unicodedata import east_asian_width
 
 from ipclab.report.pages import pandoc
 from ipclab.report.pages.pandoc import Tree, text_of
+from ipclab.tables.table import INTERVAL
 
 ROOM = 470.0  # pt, of a page's text
 INSET = 10.0  # pt, beside a cell's text
@@ -19,8 +20,7 @@ SIZES = 8.5, 7.5, 6.5  # pt, of letters: the largest that fits
 SAFE = 1.06  # heads are bold, and widths of letters are estimated
 MANY_ROWS = 30  # above which a table has the second size at most
 _HAN = "\u2e80-\u303f\u3400-\u9fff\uff00-\uffef"  # a line may break at each of these
-_INTERVAL = r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]"  # stays whole, as words do
-_PIECE = re.compile(rf"{_INTERVAL}|[{_HAN}]|[(\[]?[^\s(\[{_HAN}]+")
+_PIECE = re.compile(rf"{INTERVAL}|[{_HAN}]|[(\[]?[^\s(\[{_HAN}]+")
 _NARROW, _BROAD = frozenset("iljtfrI.,:;'|!()[]{}/-\u00b7 \u00a0"), frozenset("mwMW@%OQGDNH—…")
 DEFAULT = {"t": "ColWidthDefault"}
 
