@@ -75,7 +75,7 @@ def audited(lab: "Lab", study: str = "") -> pd.DataFrame:
 def _judged(lab: "Lab", study: str) -> Iterable[tuple[Claim, Verdicts]]:
     """Yield the claims of a text, or a person's own, with their verdicts."""
     if study != OWN:
-        yield from computed.judged(lab.run, lab.paths, study)
+        yield from computed.claims_judged(lab.run, lab.paths, study)
         return
     for own in lab._own.claims if lab._own else ():
         rules = [own.rule, own.fair_rule] if own.fair else [own.rule]

@@ -39,7 +39,7 @@ def numbers_at(run: RunFolder, addresses: Iterable[Address]) -> Numbers:
     return numbers_of(run, (address.study for address in addresses))
 
 
-def judged(run: RunFolder, paths: Paths, study: str) -> JudgedClaims:
+def claims_judged(run: RunFolder, paths: Paths, study: str) -> JudgedClaims:
     """Return the claims of a study's text with their verdicts on a run."""
     return _judged(run.path, paths, study, run_digest(run))
 

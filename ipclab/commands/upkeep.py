@@ -48,7 +48,7 @@ def backends() -> None:
     cannot.
     """
     from ipclab.backends.installed import backends as registered
-    from ipclab.studies.trial import refusals
+    from ipclab.studies.probe import refusals
 
     for name, why in refusals(checkout().ledger, registered()):
         say([f"{name:<14} {'ready' if why is None else f'not testable here: {why}'}"])

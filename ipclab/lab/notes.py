@@ -46,7 +46,7 @@ class Notes(Kinds):
 
         >>> lab.text("The lead shrinks to {gain:x,interval}.", gain=gain)
         """
-        made = written(text, values)
+        made = text_finding(text, values)
         if made.verdict == "missing":
             self._show_absent()
         else:
@@ -59,7 +59,7 @@ class Notes(Kinds):
         """
         if not n:
             return not_measured("text")
-        return written(some if k or not none else none, {"k": k, "n": n, **values})
+        return text_finding(some if k or not none else none, {"k": k, "n": n, **values})
 
     def share(
         self,
@@ -89,7 +89,7 @@ class Notes(Kinds):
             told |= {"least_name": least_name, "most_name": most_name}
         if above is not None:
             told["bound"] = Quantity(above, "share")
-        return written(text, told)
+        return text_finding(text, told)
 
     def advice(self, found: Sequence[Finding], title: str, name: str) -> None:
         """Show a table of what to take: of each decided finding its topic, who is best, and why.
@@ -131,7 +131,7 @@ class Notes(Kinds):
             shell.display(made | {"text/markdown": shell.jupyters(said)})
 
 
-def written(text: str, values: Mapping[str, Any]) -> Finding:
+def text_finding(text: str, values: Mapping[str, Any]) -> Finding:
     """Return a text with those values that it names as a finding; `not_measured` where one of them is."""
     made = {name: _as_data(value) for name, value in values.items() if f"{{{name}" in text}
     if any(value is None for value in made.values()):

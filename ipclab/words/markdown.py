@@ -114,7 +114,7 @@ def _open(data: Mapping[str, Any], words: Words) -> str:
 WRITERS = {"finding": _findings, "text": _text, "advice": _advice, "open": _open}
 
 
-def written(data: Mapping[str, Any], lang: str) -> str:
+def output_markdown(data: Mapping[str, Any], lang: str) -> str:
     """Return the Markdown of an output that is a text: a finding, advice, words by language."""
     if data.get("kind") in WRITERS and "data" in data:
         return markdown(data, lang)

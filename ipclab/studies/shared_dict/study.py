@@ -38,7 +38,7 @@ from ipclab.studies.interface import (
 from ipclab.studies.joining import turns_together
 from ipclab.studies.ranks import on_ranks
 from ipclab.studies.shared_dict.ends import PUBLISHED_READS, SEEN, STAMP, VERSION
-from ipclab.studies.shared_dict.levels import USUAL_CODEC, levels_of
+from ipclab.studies.shared_dict.levels import USUAL_CODEC, levels_swept
 
 HERE = "ipclab.studies.shared_dict.ends"
 EFFORT = table(Path(__file__).with_name(FILE))["effort"]
@@ -96,7 +96,7 @@ class SharedDictStudy(Study):
         fanned = [name for name in near if name not in shared and stores[name].fans_out]
         levels = {"near": near, "shared": shared, "fanned": fanned, "codecs": list(CODECS)}
         return self.of_arms(
-            asked, _whole, **levels, **levels_of(self.own(effort), sweep, effort.brief)
+            asked, _whole, **levels, **levels_swept(self.own(effort), sweep, effort.brief)
         )
 
     def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
