@@ -57,7 +57,7 @@ LEAST_LIMIT = "shm-futex"  # of those `limit` can name: a copy into memory, and 
 # how a message is handed over: `Backend.receives`
 BYTES, INTO, VIEW = ("bytes",), ("bytes", "into"), ("bytes", "view")
 Data = bytes | bytearray | memoryview
-Address = dict[str, int | str]
+PeerAddress = dict[str, int | str]
 Kind = TypeVar("Kind")
 
 
@@ -69,9 +69,9 @@ class Place:
     left of either after kill -9 is removed by name. `capacity` is the longest message or content in
     bytes, `wait` one of the backend's `waits`, or a window (`waiting.WAITS`). `part` tells the
     channels of one launch apart. `comm` is the MPI communicator of exactly the launch's processes,
-    the maker first, where they are ranks. A store has one writer and `readers`; `sync` and `map`
-    are levels of stores that have them ("none" otherwise), `host` is the address to listen on,
-    loopback unless there are other nodes.
+    the maker first, where they are ranks. A store has one writer and `readers`; a database is
+    `synced` to the disk and has a writable map (`writemap`) where that is asked for;
+    `host` is the address to listen on, loopback unless there are other nodes.
     """
 
     prefix: str
@@ -79,8 +79,8 @@ class Place:
     capacity: int
     wait: str = BLOCK
     readers: int = 1
-    sync: str = "none"
-    map: str = "none"
+    synced: bool = False
+    writemap: bool = False
     host: str = "127.0.0.1"
     part: str = field(default="", kw_only=True)
     comm: Any = field(default=None, kw_only=True)
@@ -119,7 +119,7 @@ class End:
 
     def __init__(self, place: Place, create: bool) -> None:
         self.place, self.create = place, create
-        self.address: Address = {}
+        self.address: PeerAddress = {}
         self.held = ExitStack()
 
     def guard(self, path: Path) -> None:

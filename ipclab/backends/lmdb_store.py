@@ -37,11 +37,11 @@ class LmdbStore(Store):
             str(self.path),
             map_size=max(self.map_bytes, room),
             max_readers=READERS,
-            sync=place.sync == "on",
+            sync=place.synced,
             mode=0o600,
             readonly=not create,
             create=create,
-            writemap=create and place.map == "writemap",
+            writemap=create and place.writemap,
         )
         self.held.callback(self.environment.close)
 

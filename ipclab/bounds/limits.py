@@ -26,9 +26,9 @@ def with_limits(points: pd.DataFrame, limits: pd.DataFrame, questions: Questions
     """Return p50 rows of one study with `limit` (ns), `over_limit` and `over`, or empty ones.
 
     `limits` is the launch frame of the study `limits` in the same run, which asks `questions`. A
-    limit is the median of its launches, as a result is; `limit_low` and `limit_high` are the least
-    and the most, its states. `over` is the ratio with its interval (a quantity): to the limit's
-    turns in the same heats where it took some there.
+    limit is the median of its launches; `limit_low` and `limit_high` are the least and the most,
+    its states. `over` is the ratio with its interval (a quantity): to the limit's turns in the same
+    heats where it took some there.
     """
     known_floors = floors(limits, questions)
     heats = _by_heat(limits, questions)

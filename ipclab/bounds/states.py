@@ -124,7 +124,7 @@ def _of_each_launch(medians: pd.DataFrame, launches: pd.DataFrame) -> pd.DataFra
     return medians.assign(by_heat=by_name.reindex(named).to_numpy())
 
 
-def apart(one: Ends, other: Ends) -> bool:
+def disjoint(one: Ends, other: Ends) -> bool:
     """Tell whether two intervals have nothing in common."""
     return one[1] < other[0] or other[1] < one[0]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pandas as pd
 
 from ipclab.claims import computed, wording
-from ipclab.claims.claim import Claim, Told
+from ipclab.claims.claim import Claim, FindValues
 from ipclab.claims.differences import NOT_OF_TEXT, less_of
 from ipclab.claims.file import OWN, OwnClaim
 from ipclab.claims.lines import Lines, stated_in
@@ -75,7 +75,7 @@ def audited(lab: "Lab", study: str = "") -> pd.DataFrame:
 def _judged(lab: "Lab", study: str) -> Iterable[tuple[Claim, Verdicts]]:
     """Yield the claims of a text, or a person's own, with their verdicts."""
     if study != OWN:
-        yield from computed.judged(lab.run, lab.paths, study)
+        yield from computed.claims_judged(lab.run, lab.paths, study)
         return
     for own in lab._own.claims if lab._own else ():
         rules = [own.rule, own.fair_rule] if own.fair else [own.rule]
@@ -201,7 +201,7 @@ def corrections(lab: "Lab", of: Collection[str] | None = None) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["claims", "stated", "own", "here"])
 
 
-def _corrected(lab: "Lab", msgid: str, values: Told, numbers: Numbers) -> str:
+def _corrected(lab: "Lab", msgid: str, values: FindValues, numbers: Numbers) -> str:
     """Return a corrected sentence with its numbers; a dash where one of them is not there."""
     try:
         return lab.say(msgid, **values(numbers)) if msgid else DASH

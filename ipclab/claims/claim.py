@@ -2,7 +2,7 @@
 
 >>> def trip(backend: str) -> Lookup:
 ...     return look("round-trip", "mean", backend=backend, size_bytes=ALL)
->>> text = Text("003", "round_trip", N_("shm-rpc-bridge, transport benchmark, in English"), "en")
+>>> text = PublishedText("003", "round_trip", N_("shm-rpc-bridge, transport benchmark, in English"), "en")
 >>> text.claim(
 ...     "Example Results",
 ...     "3.1",
@@ -24,7 +24,7 @@ from ipclab.stats.quantity import Quantity, of
 from ipclab.words.filling import placeholders
 
 Compare = Callable[[Numbers], Compared]
-Told = Callable[[Numbers], Mapping[str, Quantity]]
+FindValues = Callable[[Numbers], Mapping[str, Quantity]]
 Sense = Literal["equal", "lowest", "highest", "truncated"]
 HOLDS, FAILS, UNDECIDED, NOT_TESTABLE = "holds", "fails", "undecided", "not testable here"
 NEEDS = ("cpus", "large_files", "massive_files")  # what a claim may need of a run
@@ -90,15 +90,15 @@ class Correction:
 
     claims: Sequence[str] = ()
     own: str = ""
-    own_values: Told = lambda _: {}
+    own_values: FindValues = lambda _: {}
     here: str = ""
-    here_values: Told = lambda _: {}
+    here_values: FindValues = lambda _: {}
     quote: str = ""
     source: str = ""
 
 
 @dataclass(frozen=True)
-class Text:
+class PublishedText:
     """A published text: what it claims and derives, and what can stand in its place.
 
     `printed` gives the op and metric of a run for quantities of its table, `levels` the levels of
@@ -150,8 +150,8 @@ class Text:
     def correct(
         self,
         *claims: str,
-        own_values: Mapping[str, Any] | Told | None = None,
-        here_values: Mapping[str, Any] | Told | None = None,
+        own_values: Mapping[str, Any] | FindValues | None = None,
+        here_values: Mapping[str, Any] | FindValues | None = None,
         **more: Any,
     ) -> None:
         """Note a correction of `claims`; `more` are further fields of `Correction`.
@@ -162,7 +162,7 @@ class Text:
         self.corrections.append(Correction(claims, own_values=own, here_values=here, **more))
 
 
-def _told(values: Mapping[str, Any] | Told) -> Told:
+def _told(values: Mapping[str, Any] | FindValues) -> FindValues:
     if callable(values):
         return values
     return lambda numbers: {name: of(found_in(numbers, each)) for name, each in values.items()}

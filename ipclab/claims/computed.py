@@ -20,7 +20,7 @@ from ipclab.paths import Paths
 from ipclab.store.run import RunFolder, read_run
 
 LIMITS = "limits"
-Judged = tuple[tuple[Claim, Verdicts], ...]
+JudgedClaims = tuple[tuple[Claim, Verdicts], ...]
 
 
 def numbers_of(run: RunFolder, studies: Iterable[str]) -> Numbers:
@@ -39,7 +39,7 @@ def numbers_at(run: RunFolder, addresses: Iterable[Address]) -> Numbers:
     return numbers_of(run, (address.study for address in addresses))
 
 
-def judged(run: RunFolder, paths: Paths, study: str) -> Judged:
+def claims_judged(run: RunFolder, paths: Paths, study: str) -> JudgedClaims:
     """Return the claims of a study's text with their verdicts on a run."""
     return _judged(run.path, paths, study, run_digest(run))
 
@@ -50,7 +50,7 @@ def of_text(run: RunFolder, study: str) -> Numbers:
 
 
 @remembered
-def _judged(folder: Path, paths: Paths, study: str, of_run: str) -> Judged:
+def _judged(folder: Path, paths: Paths, study: str, of_run: str) -> JudgedClaims:
     table, run = table_of(paths, study), _of_text(folder, study, of_run)
     return tuple((claim, judge_all(claim, table, run)) for claim in TEXTS[study].claims)
 

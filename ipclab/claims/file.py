@@ -7,7 +7,7 @@ import msgspec
 from ipclab.claims.amounts import RuleError, amount, named
 from ipclab.claims.claim import NEEDS, Claim
 from ipclab.claims.comparison import Rule
-from ipclab.claims.requirement import Amounts, Requirement, Text
+from ipclab.claims.requirement import Amounts, NonEmpty, Requirement
 from ipclab.claims.verdicts import in_unit
 from ipclab.errors import hint
 from ipclab.stats.quantity import Quantity
@@ -24,8 +24,8 @@ class OwnClaim(msgspec.Struct, forbid_unknown_fields=True):
     amount that the claim's own source gives.
     """
 
-    id: Text
-    text: Text
+    id: NonEmpty
+    text: NonEmpty
     rule: Rule
     language: str = ""
     source: str = ""

@@ -34,7 +34,7 @@ WHAT = {"rule": "the rule: ", "fair": "the fair method: "}
 PLAIN = {"claim": ("id", "source", "adds", "untestable"), "requirement": ("id", "source")}
 FORMS = {"document": Control, "claim": OwnClaim, "requirement": Requirement}
 STATISTICS = "take max, p99.9, coverage or median"
-Place = tuple[str, int]  # a kind of table, and which of these
+TablePlace = tuple[str, int]  # a kind of table, and which of these
 
 
 class Lines:
@@ -106,7 +106,7 @@ class Lines:
         except RecursionError as error:
             raise _too_deep(place) from error
 
-    def _made(self, table: Any, place: Place | None = None) -> Any:
+    def _made(self, table: Any, place: TablePlace | None = None) -> Any:
         """Return what a table states, the document's without a place."""
         kind = place[0] if place else "document"
         try:
@@ -129,7 +129,7 @@ class Lines:
                 fix = STATISTICS if key == "statistic" else ""
             raise UsageError(self.place(place, what, key), why, fix) from error
 
-    def _check_braces(self, printed: Any, names: Iterable[str], place: Place | None) -> None:
+    def _check_braces(self, printed: Any, names: Iterable[str], place: TablePlace | None) -> None:
         """Raise `UsageError` for braces, which name values in prose, in fields printed as is."""
         for name in names:
             if {"{", "}"} & {*getattr(printed, name)}:
@@ -156,7 +156,7 @@ class Lines:
         except LabError as error:
             raise UsageError(line, f"the rule: {error}") from error
 
-    def place(self, table: Place | None, *keys: str) -> str:
+    def place(self, table: TablePlace | None, *keys: str) -> str:
         """Return the file and the line of the first of `keys` in a table, else the table's.
 
         Without a table (its kind, and which of these) the keys are the file's.
@@ -177,7 +177,7 @@ class Lines:
         return f"{self.name}, line {first + 1}"
 
 
-def stated_in(file: File) -> Iterator[tuple[Place, OwnClaim | Requirement]]:
+def stated_in(file: File) -> Iterator[tuple[TablePlace, OwnClaim | Requirement]]:
     """Yield a file's claims, then its requirements, each with its place."""
     for number, claim in enumerate(file.claims):
         yield ("claim", number), claim

@@ -9,7 +9,7 @@ from ipclab.claims.published import TEXTS, called_in_text, recompute, table_of
 from ipclab.words.catalogue import N_
 
 if TYPE_CHECKING:
-    from ipclab.claims.claim import Text
+    from ipclab.claims.claim import PublishedText
     from ipclab.lab.lab import Lab
 
 SYMBOLS = {"x": "×", "us": "µs"}
@@ -36,7 +36,7 @@ def mistakes(numbers: pd.DataFrame, lab: "Lab") -> pd.DataFrame:
     return wrong[[*COLUMNS[:-1]]].agg(joined).reset_index()[[*COLUMNS]]
 
 
-def _rows(lab: "Lab", study: str, text: "Text") -> Iterator[tuple[Any, ...]]:
+def _rows(lab: "Lab", study: str, text: "PublishedText") -> Iterator[tuple[Any, ...]]:
     short = lab.say(text.title).partition(",")[0]
     for number in recompute(text, table_of(lab.paths, study)):
         row, unit = number.row, number.row.printed_unit

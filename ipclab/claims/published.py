@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ipclab.claims.amounts import half_a_digit
-from ipclab.claims.claim import Derivation, Text
+from ipclab.claims.claim import Derivation, PublishedText
 from ipclab.claims.numbers import Numbers
 from ipclab.claims.texts import file_io, multiplexer, payload, round_trip, shared_dict
 from ipclab.claims.verdicts import SLACK, in_unit
@@ -27,7 +27,7 @@ from ipclab.plugins import chosen
 from ipclab.stats.quantity import Number, Quantity, missing, of
 
 # What each published text claims, by its study, in the order of the texts.
-TEXTS: Mapping[str, Text] = {
+TEXTS: Mapping[str, PublishedText] = {
     module.text.study: module.text
     for module in (payload, shared_dict, multiplexer, round_trip, file_io)
 }
@@ -156,7 +156,7 @@ class Recomputed(NamedTuple):
     follows: bool
 
 
-def recompute(text: Text, table: Numbers) -> Iterator[Recomputed]:
+def recompute(text: PublishedText, table: Numbers) -> Iterator[Recomputed]:
     """Yield a text's derived numbers recomputed on its table; `LookupError` for one not there.
 
     A number that several derivations may give is yielded once, with one that gives it.

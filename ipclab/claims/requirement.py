@@ -26,7 +26,7 @@ from ipclab.store.launch import UNRECORDED
 from ipclab.store.samples import Measured
 from ipclab.words.filling import placeholders
 
-Text = Annotated[str, msgspec.Meta(min_length=1)]
+NonEmpty = Annotated[str, msgspec.Meta(min_length=1)]
 MAX, TAIL, COVERAGE, MEDIAN = "max", "p99.9", "coverage", "median"
 VIOLATED, NOT_SHOWN = "violated", "not shown"
 OF_SAMPLES = (MAX, COVERAGE)  # statistics that samples decide; frames decide the others
@@ -59,8 +59,8 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
     where there are two, and name no other amount of its kind without it.
     """
 
-    id: Text
-    text: Text
+    id: NonEmpty
+    text: NonEmpty
     statistic: Literal["max", "p99.9", "coverage", "median"]
     rule: Rule
     language: str = ""

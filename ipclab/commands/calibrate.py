@@ -49,14 +49,14 @@ def calibrate(profile: str | None, twins: int, beside: bool) -> None:
     say([f"planted slow-downs that were found: {found or 'none was tested'}"])
 
 
-def asked_of(effort: str, twins: int) -> "Request":
+def asked_of(profile_name: str, twins: int) -> "Request":
     """Return what measures so many twins: they are judged as those of any run of the profile."""
     from ipclab.session.request import Request
     from ipclab.studies.calibration import CalibrationStudy
     from ipclab.studies.profile import profile
 
     study = CalibrationStudy()
-    of_study = study.effort(profile(effort))
+    of_study = study.effort(profile(profile_name))
     points = study.pairs(-(-twins // len(of_study.pinned)), of_study.pinned)
     given = {study.name: (of_study, points)}
-    return Request((), effort, purpose={"twins": twins}, given=given)
+    return Request((), profile_name, purpose={"twins": twins}, given=given)

@@ -30,7 +30,7 @@ def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Renderi
     committed ones).
     """
     from ipclab.bounds import suspects
-    from ipclab.report import origins
+    from ipclab.machine.origin import origin_lines
     from ipclab.report.compare import shared
     from ipclab.report.compare.held import compared_run, runs_to_compare
     from ipclab.report.pages.report import notebooks_of
@@ -38,7 +38,7 @@ def compare(runs: tuple[Path, ...], fail_on: Words, quantile: float, to: Renderi
     die_with_make()
     compared = runs_to_compare(checkout(), [str(run) for run in runs])
     to.check()
-    say(origins.origin_lines(compared))
+    say(origin_lines(compared))
     try:
         beaten = [line for run in compared for line in suspects.checked(run)]
         points = shared.shared_points([compared_run(run, quantile) for run in compared])

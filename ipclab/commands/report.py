@@ -41,7 +41,7 @@ def report(
 ) -> None:
     """Render a run (the newest full one by default) in each language and format."""
     from ipclab.lab.runs import full, newest_full, run_named
-    from ipclab.report import origins
+    from ipclab.machine.origin import origin_lines
     from ipclab.session.request import Request
     from ipclab.session.room import told_before
 
@@ -62,7 +62,7 @@ def report(
         agree_before(told_before(wanted, paths.data / "scratch"))
         chosen = reports.measure_first(paths, wanted.profile)
     assert chosen is not None  # noqa: S101  for the type checker
-    say(origins.origin_lines([chosen]))
+    say(origin_lines([chosen]))
     progress = Progress(shown=True)
     files = reports.render_run(paths, chosen, langs, formats, target, progress, claims)
     say_wrong(chosen)

@@ -29,17 +29,16 @@ def doctor(seconds: float) -> None:
     each.
     """
     from ipclab.machine import Source
-    from ipclab.machine.doctor import finding_lines, judge, visit
-    from ipclab.machine.findings import RESERVATION
+    from ipclab.machine.doctor import check_fit, diagnosis_lines, visit
     from ipclab.session.request import Request
     from ipclab.session.room import SHARED_MEMORY_SLACK
 
     largest = max(
         study.shared_memory(point) for study, points in Request().points() for point in points
     )
-    findings = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
-    say(finding_lines(findings))
-    judge(findings, RESERVATION)
+    diagnoses = visit(checkout(), Source(), largest + SHARED_MEMORY_SLACK, seconds)
+    say(diagnosis_lines(diagnoses))
+    check_fit(diagnoses)
     say(["this machine is fit to measure"])
 
 
@@ -49,7 +48,7 @@ def backends() -> None:
     cannot.
     """
     from ipclab.backends.installed import backends as registered
-    from ipclab.studies.trial import refusals
+    from ipclab.studies.probe import refusals
 
     for name, why in refusals(checkout().ledger, registered()):
         say([f"{name:<14} {'ready' if why is None else f'not testable here: {why}'}"])
@@ -61,7 +60,7 @@ def conform(peer: tuple[str, ...]) -> None:
     """Say what a mechanism does wrong: PEER is an executable (docs/peers.md), or a backend in Python
     (docs/backends.md), by its name or as module:backend.
     """
-    from ipclab.backends.conform import peer_faults
+    from ipclab.backends.conform_peer import peer_faults
     from ipclab.backends.installed import backends as registered
     from ipclab.studies.conform_channel import channel_faults
 

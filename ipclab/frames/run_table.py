@@ -11,7 +11,7 @@ import pandas as pd
 RUN = ("run", "machine", "label", "begun", "profile")  # of which run a row is
 PLACE = ("backend", "size_bytes", "placement")  # levels that every point has
 HEAD = ("study", "point", "op", *PLACE, "levels")
-MEDIANS = (*RUN, *HEAD, "relation", "medians", "value")
+MEDIANS = (*RUN, *HEAD, "relation", "medians")
 Row = dict[Any, Any]
 
 
@@ -42,7 +42,7 @@ def medians_table(
     """Return the columns `MEDIANS` of a run (`RUN`), ordered by study, point and op.
 
     `launches` are launch frames of one metric, by study, whose `columns` are no levels. `medians`
-    is a list (ns) without those that are not known, `value` their median.
+    is a list (ns) without those that are not known.
     """
     rows = []
     for frame in launches:
@@ -51,8 +51,7 @@ def medians_table(
         for row, relation, (_, part) in zip(
             op_rows(firsts, columns), firsts.relation, by_op.value, strict=True
         ):
-            medians = {"medians": list(part.dropna()), "value": part.median()}
-            rows.append({**run, **row, "relation": relation, **medians})
+            rows.append({**run, **row, "relation": relation, "medians": list(part.dropna())})
     return pd.DataFrame(rows, columns=list(MEDIANS))
 
 

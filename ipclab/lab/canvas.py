@@ -23,7 +23,7 @@ from ipclab.lab.figure import FIGURES, Figure
 from ipclab.marks import drawn, style
 from ipclab.marks.pictures import pictures
 from ipclab.store.files import write_whole
-from ipclab.words.words import ABSENT, DASH, Words
+from ipclab.words.words import DASH, NOT_MEASURED, Words
 
 LEGEND_COLUMNS = 6
 PIXELS_AN_INCH = 96  # of a screen, as CSS has them
@@ -67,7 +67,7 @@ def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
             contents = pictures(canvas, sketch)
         for suffix, content in contents.items():
             write_whole(folder / f"{name}.{lang}.{suffix}", content)
-        alt_text = reader.say(ABSENT if nothing else alt)
+        alt_text = reader.say(NOT_MEASURED if nothing else alt)
         caption = reader.say(title)
         made = Figure(
             contents["svg"].decode(),

@@ -6,7 +6,6 @@ from typing import Any
 
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
-from ipclab.words import amounts
 from ipclab.words.markdown import is_decided, markdown
 from ipclab.words.output import MIME, SCHEMA
 
@@ -59,7 +58,7 @@ class Finding:
         return bundle("finding", {"findings": [asdict(self)]}, "en")
 
 
-def missing(kind: str, measure: str = "time", why: str = NOT_HERE) -> Finding:
+def not_measured(kind: str, measure: str = "time", why: str = NOT_HERE) -> Finding:
     """Return a finding of which nothing was measured."""
     return Finding(kind, MISSING, measure, why=why)
 
@@ -74,11 +73,6 @@ def verdict(ratio: Quantity, same: float) -> str:
     if ratio and judge.within(ratio, 1 / (1 + same), 1 + same) == judge.INSIDE:
         return ALIKE
     return SIDES[judge.side(ratio, 1)]
-
-
-def plain(quantity: Quantity) -> list[Any]:
-    """Return a quantity as a finding holds it."""
-    return amounts.plain(quantity)
 
 
 def endless(values: Any) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipclab.machine.origin import processor
 from ipclab.session.asked_run import last_session
 from ipclab.stats import sessions
-from ipclab.store.questions import PROFILES
+from ipclab.store.questions import PROFILE_NAMES
 from ipclab.store.run import RunFolder
 from ipclab.studies.installed import studies
 from ipclab.studies.profile import profile as profile_called
@@ -33,21 +33,21 @@ def about(*runs: RunFolder, study: str = "") -> dict[str, str]:
         if "machine" in run.about:
             machines[run.machine] = f"{processor(run)} ({run.machine})"
     fewest = min(last_session(run) for run in runs)
-    known = [run.profile for run in runs if run.profile in PROFILES]
+    known = [run.profile for run in runs if run.profile in PROFILE_NAMES]
     deep = study and not any(study_is_preliminary(run, study) for run in runs)
     return {
         **({"deep": study} if deep else {}),
         "date": max(run.about["begun"] for run in runs),
         "run": " ".join(run.id for run in runs),
         "machine": " / ".join([*machines.values()][:FIRST] + ["…"] * (len(machines) > FIRST)),
-        "profile": min(known, key=PROFILES.index, default=runs[0].profile),
-        "intervals": BETWEEN_SESSIONS if fewest >= sessions.LEAST else BETWEEN_LAUNCHES,
+        "profile": min(known, key=PROFILE_NAMES.index, default=runs[0].profile),
+        "intervals": BETWEEN_SESSIONS if fewest >= sessions.LEAST_SESSIONS else BETWEEN_LAUNCHES,
     }
 
 
 def profile_is_preliminary(profile: str) -> bool:
     """Tell whether values measured under `profile` are preliminary: below `standard`."""
-    return profile in PROFILES and PROFILES.index(profile) < PROFILES.index(LEAST)
+    return profile in PROFILE_NAMES and PROFILE_NAMES.index(profile) < PROFILE_NAMES.index(LEAST)
 
 
 def study_is_preliminary(run: RunFolder, study: str) -> bool:

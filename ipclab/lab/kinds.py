@@ -18,13 +18,13 @@ from ipclab.lab.finding import (
     OPEN,
     STATE,
     Finding,
-    missing,
-    plain,
+    not_measured,
     verdict,
 )
 from ipclab.lab.ranked import FEWEST, Ranked, shaken, unsaid
 from ipclab.stats.quantity import Quantity
 from ipclab.words import phrases
+from ipclab.words.amounts import as_data
 
 BACKEND = ("backend",)
 
@@ -46,15 +46,15 @@ class Kinds(Ranked):
                 why = f"they differ in {', '.join(differ)}"
                 raise LabError(f"a side has {len(part)} rows", why, "narrow it to one")
         if a.empty or b.empty:
-            return missing("compare", measure)
+            return not_measured("compare", measure)
         if "row" in a and a.row.iloc[0] == b.row.iloc[0]:
-            return missing("compare", measure, "one row, which is compared with itself")
+            return not_measured("compare", measure, "one row, which is compared with itself")
         one, other = self._of_row(a), self._of_row(b)
         if not (one and other):
-            return missing("compare", measure)
+            return not_measured("compare", measure)
         topic, levels = self._parted([a, b], unsaid(measure))
         ratio = one / other
-        values: dict[str, Any] = {"a": plain(one), "b": plain(other), "ratio": plain(ratio)}
+        values: dict[str, Any] = {"a": as_data(one), "b": as_data(other), "ratio": as_data(ratio)}
         decided, quick = self._decided(ratio, a.iloc[0], b.iloc[0], measure)
         if quick is not None:
             values["quick"] = quick
@@ -90,7 +90,7 @@ class Kinds(Ranked):
         """
         rows = self._pairs_of(after, before, list(on))
         if rows.empty:
-            return missing("effect", measure)
+            return not_measured("effect", measure)
         kept = [_those(part, rows, list(on)) for part in (after, before)]
         if len(rows) == 1:
             return self.compare(kept[0], kept[1], measure)
@@ -106,7 +106,7 @@ class Kinds(Ranked):
             found = rows[rows.verdict == way].to_dict("records")
             for name, place in (("least", least), ("most", most)) if found else ():
                 of_one = {key: found[place][key] for key in on}
-                values[f"{way}_{name}"] = [of_one, plain(found[place]["cell"])]
+                values[f"{way}_{name}"] = [of_one, as_data(found[place]["cell"])]
         decided = together(counts, len(rows))
         if decided in (LESS, f"all-{LESS}") and _more_is_better(measure):
             return self.effect(before, after, on, measure)  # told of who has more
@@ -138,7 +138,7 @@ class Kinds(Ranked):
         topic, levels = self._parted(ends, unsaid(measure))
         values: dict[str, Any] = {}
         for name, side, row in zip(("least", "most"), levels, ends, strict=True):
-            values[name] = [side, plain(self._of_row(row))]
+            values[name] = [side, as_data(self._of_row(row))]
         return Finding("spread", "told", measure, topic, [], values, [*rows.point])
 
     def reach(self, a: pd.DataFrame, b: pd.DataFrame, x: str, measure: str = "time") -> Finding:
@@ -152,7 +152,7 @@ class Kinds(Ranked):
             if found.verdict != "missing":
                 known.append((level, found))
         if len(known) < FEWEST:
-            return known[0][1] if known else missing("reach", measure)
+            return known[0][1] if known else not_measured("reach", measure)
         first, head = known[0]
         topic = {name: level for name, level in head.topic.items() if name != x}
         values: dict[str, Any] = {"x": x, "way": head.verdict, "first": first}
@@ -180,7 +180,7 @@ class Kinds(Ranked):
         ascending = not _more_is_better(measure)
         ranked = rows[rows.value.notna()].sort_values("value", ascending=ascending, kind="stable")
         if ranked[by].nunique() != FEWEST:
-            return missing("compare", measure)
+            return not_measured("compare", measure)
         first = ranked[:1]
         others = ranked[ranked[by] != first[by].iloc[0]]
         found = self.compare(first, others[:1], measure)

@@ -116,7 +116,9 @@ class Lab(Notes):
             date = Quantity(lab.run.about["begun"], "date")
             facts = {"processor": processor(lab.run), "machine": lab.run.machine, "date": date}
             said = lab.in_each(ORIGIN, **facts)
-            shell.show(shell.Text({lang: f"**{escaped(text)}**" for lang, text in said.items()}))
+            shell.show(
+                shell.Multilingual({lang: f"**{escaped(text)}**" for lang, text in said.items()})
+            )
         show_hint(f"run {run_hint(lab.paths, lab.run, run, study)}", lab.run)
         return lab
 

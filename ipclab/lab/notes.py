@@ -8,13 +8,14 @@ from typing import Any
 import pandas as pd
 
 from ipclab.lab import shell
-from ipclab.lab.finding import OPEN, Finding, bundle, missing, plain
+from ipclab.lab.finding import OPEN, Finding, bundle, not_measured
 from ipclab.lab.kinds import Kinds
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, of
 from ipclab.words import output
+from ipclab.words.amounts import as_data
 from ipclab.words.numbers import plain_value
-from ipclab.words.words import ABSENT
+from ipclab.words.words import NOT_MEASURED
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +46,7 @@ class Notes(Kinds):
 
         >>> lab.text("The lead shrinks to {gain:x,interval}.", gain=gain)
         """
-        made = written(text, values)
+        made = text_finding(text, values)
         if made.verdict == "missing":
             self._show_absent()
         else:
@@ -57,8 +58,8 @@ class Notes(Kinds):
         >>> lab.count(lost, len(full), "{k} of {n} mechanisms lost messages.")
         """
         if not n:
-            return missing("text")
-        return written(some if k or not none else none, {"k": k, "n": n, **values})
+            return not_measured("text")
+        return text_finding(some if k or not none else none, {"k": k, "n": n, **values})
 
     def share(
         self,
@@ -78,7 +79,7 @@ class Notes(Kinds):
         by_name = parts if isinstance(parts, Mapping) else {"": parts}
         cells = [(name, of(cell).as_unit("share")) for name, cell in by_name.items() if cell]
         if not cells:
-            return missing("text")
+            return not_measured("text")
         if above is not None and any(judge.side(cell, above) != judge.ABOVE for _, cell in cells):
             return Finding("text", OPEN)
         cells.sort(key=lambda each: float(each[1].value))
@@ -88,7 +89,7 @@ class Notes(Kinds):
             told |= {"least_name": least_name, "most_name": most_name}
         if above is not None:
             told["bound"] = Quantity(above, "share")
-        return written(text, told)
+        return text_finding(text, told)
 
     def advice(self, found: Sequence[Finding], title: str, name: str) -> None:
         """Show a table of what to take: of each decided finding its topic, who is best, and why.
@@ -117,8 +118,8 @@ class Notes(Kinds):
     def _show_absent(self) -> None:
         """Say in the notebook that nothing was measured of it; a report leaves it out."""
         if shell.current() is not None:
-            data = output.data(output.ABSENT, self.in_each(ABSENT))
-            shell.display({output.MIME: data, "text/plain": self.say(ABSENT)})
+            data = output.data(output.ABSENT, self.in_each(NOT_MEASURED))
+            shell.display({output.MIME: data, "text/plain": self.say(NOT_MEASURED)})
 
     def _show(self, kind: str, data: Mapping[str, Any]) -> None:
         """Show data in the notebook that calls; elsewhere print what it says."""
@@ -130,11 +131,11 @@ class Notes(Kinds):
             shell.display(made | {"text/markdown": shell.jupyters(said)})
 
 
-def written(text: str, values: Mapping[str, Any]) -> Finding:
-    """Return a text with those values that it names as a finding; `missing` where one of them is."""
+def text_finding(text: str, values: Mapping[str, Any]) -> Finding:
+    """Return a text with those values that it names as a finding; `not_measured` where one of them is."""
     made = {name: _as_data(value) for name, value in values.items() if f"{{{name}" in text}
     if any(value is None for value in made.values()):
-        return missing("text")
+        return not_measured("text")
     return Finding("text", "told", values={"text": text, "values": made})
 
 
@@ -149,4 +150,4 @@ def _as_data(value: Any) -> Any:
     known = plain_value(value)
     if isinstance(known, str) or not known:
         return known or None
-    return plain(known) if isinstance(known.value, Real) else str(known.value)
+    return as_data(known) if isinstance(known.value, Real) else str(known.value)

@@ -11,8 +11,9 @@ from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import quantity
 from ipclab.lab import sides
 from ipclab.lab.data import Data
-from ipclab.lab.finding import ALIKE, FEW, LIMIT, MORE, STATE, Finding, missing, plain, verdict
+from ipclab.lab.finding import ALIKE, FEW, LIMIT, MORE, STATE, Finding, not_measured, verdict
 from ipclab.stats.quantity import Quantity
+from ipclab.words.amounts import as_data
 
 FEWEST = 2  # rows, groups or ways that can be compared
 CONTEST_OF_OP = [name for name in CONTEST if name != "op"]
@@ -73,7 +74,7 @@ class Ranked(Data):
         topic, levels = self._parted([*by_point.values()], unsaid(measure))
         name_of: dict[Any, Any] = dict(zip(by_point, levels, strict=True))
         values: dict[str, Any] = {
-            "best": plain(self._of_row(by_point[named[0]])),
+            "best": as_data(self._of_row(by_point[named[0]])),
             "all": len(rows),
             "slower": len(slower),
             # those before one that is slower, by their values
@@ -82,10 +83,10 @@ class Ranked(Data):
         if len(slower):
             second = slower.sort_values("ratio", kind="stable").iloc[0].other_point
             ratio = self._of_row(by_point[second]) / self._of_row(best)
-            values |= {"next": name_of[second], "ratio": plain(ratio)}
+            values |= {"next": name_of[second], "ratio": as_data(ratio)}
         if len(tied) and tied.high.notna().all():
             ends = float(tied.low.min()), float(tied.high.max())
-            values["within"] = plain(Quantity(float(tied.ratio.max()), "1", *ends))
+            values["within"] = as_data(Quantity(float(tied.ratio.max()), "1", *ends))
         if timed:
             for state in ("fast", "slow"):
                 values[state] = [float(first.get(state, first.value)), "ns"]
@@ -144,11 +145,11 @@ class Ranked(Data):
         return smallest.sort_values("value", kind="stable")
 
     def _single(self, rows: pd.DataFrame, measure: str = "time") -> Finding:
-        """Return the value of one row; `missing` of none."""
+        """Return the value of one row; `not_measured` of none."""
         if len(rows) != 1 or not (value := self._of_row(rows)):
-            return missing("value", measure)
+            return not_measured("value", measure)
         topic, _ = self._parted([rows], unsaid(measure))
-        told = {"value": plain(value)}
+        told = {"value": as_data(value)}
         return Finding("value", "told", measure, topic, [], told, value.sources)
 
     def _of_row(self, rows: pd.DataFrame) -> Quantity:

@@ -15,7 +15,7 @@ from ipclab.plugins import chosen, names
 from ipclab.store import door
 from ipclab.store import run as folder
 from ipclab.store.bundle import opened
-from ipclab.store.questions import PROFILES
+from ipclab.store.questions import PROFILE_NAMES
 from ipclab.store.run import RunFolder
 
 # Profiles that never stand for a measurement that was not asked for: one to try things with, and one
@@ -99,7 +99,7 @@ def best(
     """
 
     def rank(run: RunFolder) -> tuple[Any, ...]:
-        place = PROFILES.index(run.profile) if run.profile in PROFILES else -1
+        place = PROFILE_NAMES.index(run.profile) if run.profile in PROFILE_NAMES else -1
         ours = not elsewhere(run)
         count = len(run.points(study))
         own = run.profile not in (COARSE, AS_TEXTS)

@@ -35,7 +35,7 @@ def register() -> None:
 
 
 @dataclass(frozen=True)
-class Text:
+class Multilingual:
     """Markdown by language; the first is what Jupyter shows."""
 
     said: Mapping[str, str]
@@ -46,7 +46,7 @@ class Text:
         return {output.MIME: data, "text/markdown": jupyters(first), "text/plain": first}
 
 
-def show(text: Text) -> None:
+def show(text: Multilingual) -> None:
     """Show Markdown in the notebook that calls, else write it to stderr in the first language."""
     if current() is None:
         print(next(iter(text.said.values())), file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Is this machine fit to measure? One visit observes it; `findings` judges what it saw."""
+"""Is this machine fit to measure? One visit observes it; `diagnoses` judges what it saw."""
 
 import re
 import time
@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source, collect, conditions
 from ipclab.machine.conditions import grown
-from ipclab.machine.findings import FIT, Finding, Noise, Observed, examine
+from ipclab.machine.diagnoses import FIT, RESERVATION, Diagnosis, Noise, Observed, examine
 from ipclab.machine.mounts import SHM
 from ipclab.paths import Paths
 from ipclab.store import run as folder
@@ -22,23 +22,23 @@ PROBE_SECONDS = 5.0
 STEPS = 50
 
 
-def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield findings as text: state, what was seen; unless fit, effect, source and fix."""
-    for finding in findings:
-        yield f"{finding.state:<12} {finding.name:<16} {finding.seen}"
-        if finding.state != FIT:
-            yield f"{'':<12} {'effect':<16} {finding.effect} [{finding.source}]"
-            yield f"{'':<12} {'fix':<16} {finding.fix}"
+def diagnosis_lines(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+    """Yield diagnoses as text: state, what was seen; unless fit, effect, source and fix."""
+    for diagnosis in diagnoses:
+        yield f"{diagnosis.state:<12} {diagnosis.name:<16} {diagnosis.seen}"
+        if diagnosis.state != FIT:
+            yield f"{'':<12} {'effect':<16} {diagnosis.effect} [{diagnosis.source}]"
+            yield f"{'':<12} {'fix':<16} {diagnosis.fix}"
 
 
-def judge(findings: Sequence[Finding], state: str) -> None:
-    """Raise `LabError` that names every finding of `state`, when there is one."""
-    if names := [finding.name for finding in findings if finding.state == state]:
+def check_fit(diagnoses: Sequence[Diagnosis]) -> None:
+    """Raise `LabError` that names every reservation, when there is one."""
+    if names := [diagnosis.name for diagnosis in diagnoses if diagnosis.state == RESERVATION]:
         count = "one reservation" if len(names) == 1 else f"{len(names)} reservations"
         raise LabError(count, ", ".join(names), "each stands above with its effect and its fix")
 
 
-def visit(paths: Paths, source: Source, need: int, seconds: float) -> list[Finding]:
+def visit(paths: Paths, source: Source, need: int, seconds: float) -> list[Diagnosis]:
     """Return what is found on this machine (or `source`) in about `seconds`.
 
     `need` is as in `Observed`.

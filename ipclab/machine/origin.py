@@ -3,7 +3,7 @@
 A reader is told of another machine in the first line.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -31,6 +31,16 @@ def processor(run: RunFolder) -> str:
     """Return what the processor of a run's machine is called."""
     name = " ".join(str(run.facts.get("cpu_model") or "").split())
     return name[:LONGEST] or "an unknown processor"
+
+
+def origin_lines(runs: Iterable[RunFolder]) -> list[str]:
+    """Return a line for each run that was not measured here: its machine, its date, its name."""
+    return [
+        f"not measured here, but on {processor(run)} (machine {run.machine})"
+        f" on {run.about['begun'][:10]}: {run.id}"
+        for run in runs
+        if elsewhere(run)
+    ]
 
 
 @cache

@@ -11,7 +11,7 @@ from ipclab.frames.points import VALUES
 from ipclab.marks import drawn
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
-from ipclab.words.words import ABSENT
+from ipclab.words.words import NOT_MEASURED
 
 INTERVAL = {"capsize": 2, "elinewidth": 0.9, "linestyle": "none"}
 NAMELESS = "_nolegend_"
@@ -33,7 +33,9 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
     if frame.empty:
         sketch.empty = True
         ax.set_axis_off()
-        ax.text(0.5, 0.5, sketch.say(ABSENT), ha="center", va="center", transform=ax.transAxes)
+        ax.text(
+            0.5, 0.5, sketch.say(NOT_MEASURED), ha="center", va="center", transform=ax.transAxes
+        )
         return False
     keys = list(filter(None, factors))
     check_columns(frame, *keys)

@@ -27,7 +27,7 @@ from ipclab.spawn import ledger, scratch
 from ipclab.spawn.heat import Contestant, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.worker import QUEUED, Outcome
-from ipclab.stats.sessions import HEATS
+from ipclab.stats.sessions import SESSION_HEATS
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.questions import ALWAYS
@@ -124,7 +124,7 @@ class _Measuring:
 
     def measure(self, number: int, possible: list[tuple[Study, list[Point]]], ledger: Path) -> None:
         """Measure what is to do in a session, of which the run then tells, and finish the run."""
-        self.first_heat, self.began = (number - 1) * HEATS, time.monotonic_ns()
+        self.first_heat, self.began = (number - 1) * SESSION_HEATS, time.monotonic_ns()
         self.benches: dict[str, Bench] = {}
         run, about = self.run, self.run.about
         about["finished"] = None

@@ -68,7 +68,7 @@ def common_scatter(sides: Mapping[Name, Side]) -> Scatter:
     """Return what the heats of a contest's `sides` say of the scatter of any two of them."""
     pairs = combinations(sides.values(), 2)
     known = paired.scatter(paired.log_ratios(one.heats, other.heats) for one, other in pairs)
-    return known._replace(apart=correlation.apart(sides))
+    return known._replace(apart=correlation.share_apart(sides))
 
 
 def against_fastest(

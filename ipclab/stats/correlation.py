@@ -54,7 +54,7 @@ def lag_one(sides: Mapping[Name, Side]) -> tuple[float, float]:
     return found / total, (1 + as_much) / (1 + ORDERS)
 
 
-def apart(sides: Mapping[Name, Side]) -> float:
+def share_apart(sides: Mapping[Name, Side]) -> float:
     """Return the share of a contest's heats that count: 1 where none is shown to be correlated.
 
     n of lag-1 correlation r say as much as n (1 - r) / (1 + r) that lie apart (Bayley and

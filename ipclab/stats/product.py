@@ -128,7 +128,7 @@ class Product:
         return over.run.ratio(over.name, under.name) if over.run else None
 
 
-def alone(part: Part) -> Product:
+def product_of(part: Part) -> Product:
     """Return the product that is one part."""
     return Product(1.0, frozenset({(part, 1)}))
 
@@ -148,14 +148,14 @@ def sum_of(one: Product, other: Product) -> Product:
     logs = one.logs and other.logs
     both = groups({*one.factors, *other.factors})
     if len(both) > 1:
-        return alone(Part(name, run, _apart(one.ends(), other.ends()), {}, time, logs))
+        return product_of(Part(name, run, _apart(one.ends(), other.ends()), {}, time, logs))
     shared = _shared(both[0])
     (value, off), (other_value, other_off) = (_moved(each, shared) for each in (one, other))
     total = value + other_value
     moved = off + other_off
     values = total * np.exp(moved / total) if logs else total + moved
     launches = dict(zip(shared, values.tolist(), strict=True))
-    return alone(Part(name, run, _of_launches(launches, time, logs), launches, time, logs))
+    return product_of(Part(name, run, _of_launches(launches, time, logs), launches, time, logs))
 
 
 def shifted(one: Product, by: float) -> Product:
@@ -166,7 +166,7 @@ def shifted(one: Product, by: float) -> Product:
         value, off = _moved(one, [*launches])
         launches = dict(zip(launches, (value + by + off).tolist(), strict=True))
     part = Part(f"{one.name} + {by!r}", next(iter(one.factors))[0].run, ends, launches, 0, False)
-    return alone(part)
+    return product_of(part)
 
 
 def _apart(one: Ends, other: Ends) -> Ends:

@@ -12,7 +12,7 @@ from numbers import Real
 from typing import Any, Union
 
 from ipclab.stats.intervals import VARYING, says_nothing
-from ipclab.stats.product import Ends, Part, Product, Run, alone, shifted, sum_of
+from ipclab.stats.product import Ends, Part, Product, Run, product_of, shifted, sum_of
 
 Number = Union[int, float, "Quantity"]
 PLAIN = ("1", "share", "count", "")
@@ -76,7 +76,9 @@ class Quantity:
         """What it is made of: a part of its own, where it is exact a number."""
         if self.low is None:
             return Product(float(self.value or 0))
-        return alone(Part(f"#{next(_names)}", None, self._as_ends(), {}, TIME.get(self.unit, 0)))
+        return product_of(
+            Part(f"#{next(_names)}", None, self._as_ends(), {}, TIME.get(self.unit, 0))
+        )
 
     @property
     def launches(self) -> Mapping[int, float]:
@@ -106,7 +108,7 @@ def measured(
     logs = quantity.unit in VARYING and all(value > 0 for value in launches.values())
     time = TIME.get(quantity.unit, 0)
     part = Part(name, run, quantity._as_ends(), launches, time, logs)
-    return with_product(replace(quantity), alone(part))
+    return with_product(replace(quantity), product_of(part))
 
 
 def of(value: Number) -> Quantity:

@@ -15,7 +15,7 @@ from ipclab.store.calibration import known_runs
 from ipclab.store.files import bounded
 from ipclab.store.identity import amounts_wrong, digest_of, identity_of
 from ipclab.store.launch import samples_of
-from ipclab.store.questions import EFFORTS
+from ipclab.store.questions import RUN_PROFILES
 from ipclab.store.referees import KEPT, referees_told
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
@@ -96,10 +96,10 @@ def _of_machine(run: RunFolder) -> Iterator[str]:
 
 
 def _of_profile(run: RunFolder) -> Iterator[str]:
-    effort = EFFORTS.get(run.profile)
-    if effort is None:
+    profile = RUN_PROFILES.get(run.profile)
+    if profile is None:
         yield f"there is no profile {run.profile!r}"
-    elif run.questions.same != effort.same:
+    elif run.questions.same != profile.same:
         yield f"it is called {run.profile}, and asks with the bound of another profile"
 
 

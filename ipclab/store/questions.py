@@ -23,16 +23,21 @@ PLACEMENTS = ("same", "cross", "free")
 PLACED_TOO = tuple(f"cross-{relation}" for relation in RELATIONS[1:])
 
 
-class Effort(NamedTuple):
-    """`same` counts as the same (a share); a point has `most_launches` in a session."""
+class RunProfile(NamedTuple):
+    """What a reader of a run knows of its profile.
+
+    `same` counts as the same (a share); a point has `most_launches` in a session.
+    """
 
     same: float
     most_launches: int
 
 
-EFFORTS = {name: Effort(**told) for name, told in table_beside(__file__, "efforts.toml").items()}
+RUN_PROFILES = {
+    name: RunProfile(**told) for name, told in table_beside(__file__, "run_profiles.toml").items()
+}
 # the briefest first; `published` runs what the texts ran, and stands for no other
-PROFILES = tuple(EFFORTS)
+PROFILE_NAMES = tuple(RUN_PROFILES)
 # A limit's name, in which `{factor}` stands for the level of a factor: nothing else is in braces.
 LimitName = Annotated[str, Meta(pattern=r"\A([A-Za-z0-9+._-]|\{[a-z_]{1,64}\})*\Z", max_length=200)]
 Colour = Annotated[str, Meta(pattern=r"\A(#[0-9A-Fa-f]{3,8}|[a-z]{1,30}|C[0-9])?\Z")]

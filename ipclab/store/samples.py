@@ -24,7 +24,7 @@ from ipclab.store.schema import POINT_STEPS, SCHEMA, parse
 METADATA = b"ipclab"
 AGAIN = "restore it, or remove it and measure again"
 BATCH = 1 << 16  # rows that are decoded at once
-Part = tuple[tuple[int, str], Samples]  # a launch's number and an op, and its samples
+OpSamples = tuple[tuple[int, str], Samples]  # a launch's number and an op, and its samples
 
 
 @dataclass
@@ -133,7 +133,7 @@ def _counted(launch: Launch) -> set[str]:
     return counters | facts
 
 
-def _parts(file: pq.ParquetFile) -> list[Part]:
+def _parts(file: pq.ParquetFile) -> list[OpSamples]:
     """Return the samples in order, from launch to launch and op to op; they alone are held.
 
     Raises `ValueError` for a row that lacks something, and for more parts than a point has.
@@ -160,7 +160,7 @@ def _parts(file: pq.ParquetFile) -> list[Part]:
     return list(zip(heads, np.split(times[:done], begins[1:]), strict=True))
 
 
-def _fill(launches: list[Launch], parts: list[Part]) -> None:
+def _fill(launches: list[Launch], parts: list[OpSamples]) -> None:
     """Give each launch its samples.
 
     Raises `ValueError` when one has none of an op, or parts are out of order.

@@ -11,7 +11,7 @@ from ipclab.store.identity import identity_of
 from ipclab.store.launch import Launch, Samples, Times
 from ipclab.store.overlap import overlap
 from ipclab.store.point import Point
-from ipclab.store.questions import ALWAYS, EFFORTS, PLACED_TOO, PLACEMENTS
+from ipclab.store.questions import ALWAYS, PLACED_TOO, PLACEMENTS, RUN_PROFILES
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
 
@@ -34,7 +34,7 @@ class Sequence:
         self.cpus = identity_of(run.facts).cpus()
         self.thinned = run.about.get("thinned") or 0
         sessions = run.about["sessions"]
-        asked = run.about["parameters"].get("launches") or EFFORTS[run.profile].most_launches
+        asked = run.about["parameters"].get("launches") or RUN_PROFILES[run.profile].most_launches
         counted = max((session.get("number", 1) for session in sessions), default=1)
         self.most = (2 * asked + SURPLUS) * counted
         self.clocks = len(sessions)

@@ -180,8 +180,8 @@ class Study(ABC):
         return effort if in_contest else effort.for_values()
 
     @abstractmethod
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        """Return the points of `sweep` under `profile`; `UsageError` when it means nothing."""
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
+        """Return the points of `sweep` that an effort takes; `UsageError` when it means nothing."""
 
     def table(self) -> dict[str, Any]:
         """Return the `arms.toml` beside the study's module (see `ipclab.studies.arms`), or {}."""
@@ -251,7 +251,7 @@ class Study(ABC):
         return any(_has(point, row) for row in self.table().get(part, {}).get("levels", []))
 
     @abstractmethod
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the processes of one launch of `point`."""
 
     def collect(self, point: Point, outcomes: dict[str, Outcome], seed: int) -> Launch:
@@ -285,7 +285,7 @@ class Study(ABC):
         return self.payloads_shared * point.size_bytes
 
     def open(
-        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+        self, site: Site, points: Sequence[Point], effort: Profile, seed: int
     ) -> AbstractContextManager[Bench]:
         """Make ready what `points` need and give what launches them; at the end it is taken away.
 

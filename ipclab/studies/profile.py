@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ipclab.plugins import chosen
-from ipclab.store.questions import EFFORTS, PLACEMENTS
+from ipclab.store.questions import PLACEMENTS, RUN_PROFILES
 from ipclab.studies.arms import table
 
 TAIL_SAMPLES, TAIL_NS = 10_000, 1_000_000_000  # ten of so many lie above the p99.9
@@ -14,7 +14,7 @@ TAIL_SAMPLES, TAIL_NS = 10_000, 1_000_000_000  # ten of so many lie above the p9
 
 @dataclass(frozen=True)
 class Profile:
-    """The effort of one sweep."""
+    """How much is measured: a profile that is named, or the effort that a study takes of it."""
 
     name: str
     # of a point; in a contest it gets what telling its mechanisms apart needs
@@ -75,7 +75,7 @@ class Profile:
 
 
 PROFILES = {
-    name: Profile(name, **{**EFFORTS[name]._asdict(), **values})
+    name: Profile(name, **{**RUN_PROFILES[name]._asdict(), **values})
     for name, values in table(Path(__file__).with_name("profiles.toml")).items()
 }
 

@@ -18,7 +18,7 @@ from ipclab.words.catalogue import SOURCE
 OPTIONAL = {"name", "drawn", "values", "frame", "absent"}  # in JSON left out where they are empty
 FEW_COLUMNS, FEW_ROWS = 6, 12  # of a table that a narrow screen shows row by row
 LINKED = ("-claims", "requirements")
-_INTERVAL = re.compile(r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]")
+INTERVAL = r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]"  # stays whole, as words do
 Align = Literal["left", "right", "center"]
 
 
@@ -108,4 +108,4 @@ def _template() -> Any:
 
 def _whole(text: str) -> Markup:
     """Return a cell's text with its intervals marked, that no line may break."""
-    return Markup(_INTERVAL.sub(r'<span class="keep">\g<0></span>', str(escape(text))))
+    return Markup(re.sub(INTERVAL, r'<span class="keep">\g<0></span>', str(escape(text))))

@@ -17,7 +17,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Align, Column, Table
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
-from ipclab.words.words import ABSENT, DASH
+from ipclab.words.words import DASH, NOT_MEASURED
 
 if TYPE_CHECKING:
     from ipclab.lab.data import Data
@@ -88,7 +88,7 @@ def _tabulated(
 ) -> Table:
     """Return a frame as a table in one language, without what a table is called."""
     if frame.empty:
-        return Table("", [], [], [lab.say(empty or ABSENT)], absent=not empty)
+        return Table("", [], [], [lab.say(empty or NOT_MEASURED)], absent=not empty)
     every = _columns(lab, frame, spec, names)
     shown = [column for column in every if column.stays]
     said = [lab.say(note) for note in notes]

@@ -15,7 +15,7 @@ from ipclab.words.words import Words
 FACTOR = 1.5  # from here a ratio is told as a factor, below it in per cent
 
 
-def plain(quantity: Quantity) -> list[Any]:
+def as_data(quantity: Quantity) -> list[Any]:
     """Return a quantity that has a value as a finding holds it."""
     value = float(quantity.value)
     if quantity.low is None or quantity.high is None:
@@ -24,9 +24,9 @@ def plain(quantity: Quantity) -> list[Any]:
     return [value, quantity.unit, *ends]
 
 
-def read(plain: Sequence[Any]) -> Quantity:
-    """Return the quantity that `plain` was made of."""
-    value, unit, *ends = plain
+def from_data(data: Sequence[Any]) -> Quantity:
+    """Return the quantity of which `as_data` made `data`."""
+    value, unit, *ends = data
     if not ends:
         return Quantity(float(value), unit)
     low, high = ends
@@ -46,7 +46,7 @@ def number(quantity: Quantity, words: Words, spec: str = "") -> str:
     return words.numbers.format(quantity, f"scaled,{spec}" if quantity.unit == "B" else spec)
 
 
-class Told(NamedTuple):
+class RatioWords(NamedTuple):
     """A ratio as it is told: its key among a measure's predicates, the number, the interval."""
 
     key: str
@@ -54,7 +54,7 @@ class Told(NamedTuple):
     interval: str
 
 
-def ratio(over: Quantity, words: Words) -> Told:
+def ratio(over: Quantity, words: Words) -> RatioWords:
     """Return a ratio as a number above one, or as per cent below `FACTOR`, with its interval.
 
     A percentage's interval is that of the ratio's own ends.
@@ -63,12 +63,12 @@ def ratio(over: Quantity, words: Words) -> Told:
     up = inverse(over) if key == "less" else over
     if up.value >= FACTOR:
         n = number(Quantity(up.value), words, "bare")
-        return Told(key, n, _interval(up.low, up.high, words))
+        return RatioWords(key, n, _interval(up.low, up.high, words))
     n = number(Quantity(abs(over.value - 1), "share"), words, "pct")
     if over.low is None or over.high is None:
-        return Told(f"{key}_pct", n, "")
+        return RatioWords(f"{key}_pct", n, "")
     changes = [100 * (1 - end if key == "less" else end - 1) for end in (over.low, over.high)]
-    return Told(f"{key}_pct", n, _interval(min(changes), max(changes), words, "%"))
+    return RatioWords(f"{key}_pct", n, _interval(min(changes), max(changes), words, "%"))
 
 
 def _interval(low: float | None, high: float | None, words: Words, unit: str = "") -> str:

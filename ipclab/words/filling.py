@@ -10,7 +10,7 @@ from ipclab.text import Text
 from ipclab.words.numbers import Formatter, plain_value
 
 Variables = Mapping[str, Any]  # of the notebook, by name
-Lookup = Callable[[str], Quantity | str]  # gives the value at an address
+FindValue = Callable[[str], Quantity | str]  # gives the value at an address
 
 # A name of the notebook, or the address of a measured value such as
 # payload.write[mapping=kept].p50, and a format.
@@ -20,7 +20,7 @@ PLACEHOLDER = re.compile(
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 
 
-def fill(text: str, lookup: Lookup, formatter: Formatter, markdown: bool = True) -> str:
+def fill(text: str, lookup: FindValue, formatter: Formatter, markdown: bool = True) -> str:
     """Return text with `{name}`, `{name:spec}` filled by `lookup`; `{{`, `}}` are braces.
 
     In Markdown values are escaped, so that none becomes markup; a cell or an axis is no `markdown`.

@@ -10,7 +10,7 @@ from typing import Any
 
 from ipclab.errors import LabError
 from ipclab.words import output, phrases
-from ipclab.words.amounts import number, read
+from ipclab.words.amounts import from_data, number
 from ipclab.words.sentences import SENTENCES, listed, sentence, subject, text
 from ipclab.words.words import Words
 
@@ -82,7 +82,7 @@ def _choice(finding: Mapping[str, Any], words: Words) -> str:
 def _because(finding: Mapping[str, Any], words: Words) -> str:
     if finding["kind"] not in ("fastest", "cheapest"):
         return sentence(finding, words).rstrip(".。")
-    best = number(read(finding["values"]["best"]), words, "interval")
+    best = number(from_data(finding["values"]["best"]), words, "interval")
     name = phrases.name(finding["sides"][0], words)
     if finding["kind"] == "cheapest":
         return str(SENTENCES["page"][words.lang]["cpu"]).format(name=name, v=best)
@@ -114,7 +114,7 @@ def _open(data: Mapping[str, Any], words: Words) -> str:
 WRITERS = {"finding": _findings, "text": _text, "advice": _advice, "open": _open}
 
 
-def written(data: Mapping[str, Any], lang: str) -> str:
+def output_markdown(data: Mapping[str, Any], lang: str) -> str:
     """Return the Markdown of an output that is a text: a finding, advice, words by language."""
     if data.get("kind") in WRITERS and "data" in data:
         return markdown(data, lang)

@@ -22,7 +22,7 @@ CLOSE = "size_bytes", "object", "backend", "placement"  # beside the operation i
 Levels = Mapping[str, Any]
 
 
-class Side(NamedTuple):
+class SideForms(NamedTuple):
     """What tells a side from the other: alone, as a side, and (Korean) before 보다."""
 
     noun: str
@@ -59,7 +59,7 @@ def _forms(factor: str, level: Any, words: Words) -> list[str]:
     return [f"with {told}", f"with {told}"]
 
 
-def side(levels: Levels, words: Words) -> Side:
+def side(levels: Levels, words: Words) -> SideForms:
     """Return what tells a side from the other: by one level, a mechanism in brackets behind it."""
     names = _in_order([name for name in levels if name != "backend"] or levels, words.lang)
     parts = [_forms(name, levels[name], words) for name in names]
@@ -70,16 +70,16 @@ def side(levels: Levels, words: Words) -> Side:
     if words.lang == "ko":
         noun = "·".join(part[1] for part in parts) + inside
         if inside:  # a kind with its mechanism takes the particles of a mechanism
-            return Side(
+            return SideForms(
                 noun, *(form.replace("{}", noun) for form in LEVELS["backend"]["*"]["ko"][2:])
             )
-        return Side(noun, *(" ".join(part[place] for part in parts) for place in (2, 3)))
+        return SideForms(noun, *(" ".join(part[place] for part in parts) for place in (2, 3)))
     said = ("、" if words.lang == "zh" else " ").join(part[1] for part in parts) + inside
     if words.lang == "en":
-        return Side(said, said, said)
+        return SideForms(said, said, said)
     # a level is a side with 时 behind it, and alone without
     noun = "、".join(part[1].removesuffix("时").rstrip() for part in parts) + inside
-    return Side(noun, said, said)
+    return SideForms(noun, said, said)
 
 
 def _in_order(names: Iterable[str], lang: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from ipclab.paths import table_beside
 from ipclab.stats.quantity import Quantity
 from ipclab.words import filling, labels, phrases
-from ipclab.words.amounts import FACTOR, inverse, number, ratio, read
+from ipclab.words.amounts import FACTOR, from_data, inverse, number, ratio
 from ipclab.words.filling import escaped
 from ipclab.words.words import Words
 
@@ -23,11 +23,11 @@ UNTOLD = "alike", "open", "few", "state"  # verdicts by which neither side is co
 CASES = {"backend": ("cases", "through"), "point": ("points", "at")}
 # What the others of a ranking do, and who is next by so many per cent, or times.
 RANKED = {"fastest": ("others", "longer", "as_long"), "cheapest": ("dearer", "more_of", "as_much")}
-Finding = Mapping[str, Any]
+FindingData = Mapping[str, Any]
 Filled = dict[str, str]
 
 
-def sentence(finding: Finding, words: Words) -> str:
+def sentence(finding: FindingData, words: Words) -> str:
     """Return the sentence of a finding; nothing where nothing was measured.
 
     Raises `KeyError` for a kind or a verdict that has no sentence.
@@ -66,11 +66,11 @@ def _value_of(plain: Any, words: Words) -> Quantity | str:
     if isinstance(plain, Mapping):
         return words.level(plain["factor"], plain["level"])
     if plain and isinstance(plain[0], int | float):
-        return read(plain)
+        return from_data(plain)
     return words.joined(str(_value_of(each, words)) for each in plain)
 
 
-def subject(finding: Finding, words: Words) -> str:
+def subject(finding: FindingData, words: Words) -> str:
     """Return what a finding is about: its topic and, of two sides, these."""
     about = phrases.topic(finding["topic"], words).plain
     sides = [phrases.side(side, words).noun for side in finding["sides"][:2]]
@@ -91,15 +91,15 @@ def _counted(words: Words, name: str, count: int) -> str:
     return _word(words, one, n=count) if one in SENTENCES["word"][words.lang] else ""
 
 
-def _amount(finding: Finding, name: str) -> Quantity:
-    return read(finding["values"][name])
+def _amount(finding: FindingData, name: str) -> Quantity:
+    return from_data(finding["values"][name])
 
 
-def _of_both(finding: Finding, words: Words) -> list[phrases.Side]:
+def _of_both(finding: FindingData, words: Words) -> list[phrases.SideForms]:
     return [phrases.side(side, words) for side in finding["sides"]]
 
 
-def _sides(sides: Sequence[phrases.Side], nouns: bool = False) -> Filled:
+def _sides(sides: Sequence[phrases.SideForms], nouns: bool = False) -> Filled:
     first, second = sides
     put = {"a": first.side, "b": second.side, "a이": first.side, "b보다": second.than}
     return put | {"a": first.noun, "b": second.noun} if nouns else put
@@ -119,7 +119,7 @@ def _within(over: Quantity, words: Words) -> str:
     return "" if within > FEW_WITHIN else _word(words, "within", w=said)
 
 
-def _compared(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _compared(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     sides = _of_both(finding, words)
     verdict, values = finding["verdict"], finding["values"]
     if verdict not in ("less", "more"):
@@ -148,7 +148,7 @@ def _compared(finding: Finding, words: Words, measure: Any, put: Filled) -> Fill
     return filled | {"pred": measure[told.key].format(n=told.n, i=told.interval, **filled)}
 
 
-def _written(finding: Finding, name: str, words: Words, spec: str = "") -> str:
+def _written(finding: FindingData, name: str, words: Words, spec: str = "") -> str:
     """Return a value as its measure is written."""
     measure = phrases.MEASURES[finding["measure"]]
     spec = f"{spec},int,bare" if "unit" in measure else spec
@@ -173,7 +173,7 @@ def listed(sides: Sequence[phrases.Levels], words: Words) -> str:
     return said + _counted(words, "more", more if words.lang == "en" else len(names))
 
 
-def _ranked(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _ranked(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     """Return the first of a ranking and who is next."""
     if finding["verdict"] == "few":
         return {}
@@ -203,7 +203,7 @@ def _ranked(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled
     return filled
 
 
-def _effect(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _effect(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     values = finding["values"]
     nouns = words.lang == "ko" and finding["verdict"] in UNTOLD
     filled = _sides(_of_both(finding, words), nouns)
@@ -227,7 +227,7 @@ def _effect(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled
 
 
 def _much(over: Sequence[Any], words: Words, measure: Any) -> str:
-    told = ratio(read(over), words)
+    told = ratio(from_data(over), words)
     form = {"more": "times", "less": "fast", "more_pct": "pct", "less_pct": "pct_less"}[told.key]
     return str(measure[form]).format(n=told.n) + told.interval
 
@@ -244,7 +244,7 @@ def _whose(levels: phrases.Levels, over: Sequence[Any], words: Words, measure: A
     return _word(words, "whose", ratio=_much(over, words, measure), name=whose)
 
 
-def _reach(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _reach(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     values = finding["values"]
     nouns = words.lang == "ko" and finding["verdict"] == "open"
     filled = _sides(_of_both(finding, words), nouns)
@@ -260,23 +260,23 @@ def _reach(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
     return filled
 
 
-def _spread(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _spread(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     filled = {}
     for name in ("least", "most"):
         levels, value = finding["values"][name]
-        filled[name] = number(read(value), words)
+        filled[name] = number(from_data(value), words)
         filled[f"{name}_name"] = phrases.name(levels, words)
     if words.lang == "en":
         filled["least"] = measure["value"].format(v=filled["least"])
     return filled
 
 
-def _value(finding: Finding, words: Words, measure: Any, put: Filled) -> Filled:
+def _value(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     written = _written(finding, "value", words, "interval")
     return {"v": measure["value"].format(v=written, **put)}
 
 
-FILLS: dict[str, Callable[[Finding, Words, Any, Filled], Filled]] = {
+FILLS: dict[str, Callable[[FindingData, Words, Any, Filled], Filled]] = {
     "compare": _compared,
     "fastest": _ranked,
     "cheapest": _ranked,

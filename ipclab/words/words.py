@@ -16,7 +16,7 @@ from ipclab.words.numbers import Formatter, plain_value, trimmed
 
 DASH = "–"
 OF_SIZE = N_("files of {size}")
-ABSENT = N_("Not measured in this run.")
+NOT_MEASURED = N_("Not measured in this run.")
 
 
 @dataclass(frozen=True)

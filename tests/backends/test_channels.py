@@ -13,7 +13,7 @@ import zmq
 
 from ipclab.backends import memfd
 from ipclab.backends.installed import backends, ready
-from ipclab.backends.interface import Address, Backend, Channel, Place
+from ipclab.backends.interface import Backend, Channel, PeerAddress, Place
 from ipclab.backends.stream import StreamChannel
 from ipclab.backends.waiting import Peer, start_ticks
 from ipclab.session.request import Request
@@ -292,7 +292,7 @@ def test_zeromq_over_tcp_answers_nobody_else(tmp_path: Path) -> None:
     wrong = {"plain_username": b"ipclab", "plain_password": b"guess"}
     strangers = [stranger(), stranger(**wrong)]
 
-    def end(address: Address) -> Channel:
+    def end(address: PeerAddress) -> Channel:
         channel = kind(place, False)
         channel.address = address
         channel.accept(me, 10**9)

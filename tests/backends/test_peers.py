@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ipclab.backends.conform import peer_faults
+from ipclab.backends.conform_peer import peer_faults
 from ipclab.backends.interface import Place
 from ipclab.backends.peers import PeerChannel, peer
 from ipclab.backends.waiting import Peer
@@ -124,7 +124,7 @@ def test_what_cannot_be_started_is_told_in_a_line(
 # what is tried in a process of its own, whose memory nothing else has filled before
 TRIED = """
 import resource, sys
-from ipclab.backends.conform import peer_faults
+from ipclab.backends.conform_peer import peer_faults
 def most(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 before = most()
 print(*peer_faults(sys.argv[1:]))

@@ -44,7 +44,7 @@ def test_contents_of_every_size_reach_every_reader_once_and_nothing_is_left(
         pytest.skip(why)
     # which the launch's deadline alone ends
     late = not (backend.store and backend.store.collective)
-    ranks = roles("conform", backend=backend.name, late=late)
+    ranks = roles("use_store", backend=backend.name, late=late)
     check_conformance(launch_alone(bench, another(100 + STORES.index(backend)), ranks, 60), late)
 
 
@@ -170,7 +170,7 @@ def test_the_example_in_the_documents_conforms(
     with RankBench(launcher, 3) as ranks:
         check_conformance(
             launch_alone(
-                ranks, another(200), roles("conform", backend="file-store", late=True), 60
+                ranks, another(200), roles("use_store", backend="file-store", late=True), 60
             ),
             True,
         )

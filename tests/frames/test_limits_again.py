@@ -25,7 +25,7 @@ OP = "round-trip"
 PIPE, UNIX = (
     Point("limits", name, 100, "cross", {}, "limits", (OP,)) for name in ("echo-pipe", "echo-unix")
 )
-EFFORT = replace(profile("quick"), least_launches=1)
+PROFILE = replace(profile("quick"), least_launches=1)
 LEVELS: dict[str, Any] = {"arm": "main", "wait": "block", "gap_ns": 0}
 LEVELS |= {"touch": "full", "receive": "bytes"}
 ASKED = Point("round_trip", "pipe", 100, "cross", LEVELS, "", (OP,))
@@ -55,7 +55,7 @@ def again(run: Record, ns: int) -> tuple[Counter[str], list[Launch]]:
     run then holds of the pipe's.
     """
     asked: Counter[str] = Counter()
-    kept = PointStates(run, dict.fromkeys(("limits", "round_trip"), EFFORT))
+    kept = PointStates(run, dict.fromkeys(("limits", "round_trip"), PROFILE))
     states = kept.states(
         [each for each in (PIPE, UNIX, ASKED) if each.id not in run.about["failures"]]
     )

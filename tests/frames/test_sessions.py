@@ -13,7 +13,7 @@ from ipclab.stats import paired
 from ipclab.stats.compare import Side, compare
 from ipclab.stats.family import ALPHA, range_level
 from ipclab.stats.intervals import SESSION_ERROR, mean_of, statistic_estimate
-from ipclab.stats.sessions import HEATS, by_session, several
+from ipclab.stats.sessions import SESSION_HEATS, by_session, several
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from ipclab.studies.questions import question
@@ -35,7 +35,7 @@ def measured(backend: str, ns: int, luck: Sequence[float] = LUCK, heats: int = 3
     for session, factor in enumerate(luck):
         for number in range(1, heats + 1):
             launch = make_launch((), **{"round-trip": [round(ns * factor) + number] * 8})
-            heat = session * HEATS + number
+            heat = session * SESSION_HEATS + number
             launch.facts |= {"round": heat, "heat": heat}
             launches.append(launch)
     point = Point("round_trip", backend, 100, "cross", MAIN, "", ("round-trip",))
@@ -49,11 +49,13 @@ def row_of(of: Measured, metric: str) -> Any:
 
 
 def test_two_sessions_leave_one_degree_of_freedom_and_are_none() -> None:
-    by_heat = {1: 1.0, 2: 3.0, HEATS + 1: 5.0}
+    by_heat = {1: 1.0, 2: 3.0, SESSION_HEATS + 1: 5.0}
     assert by_session(by_heat) is by_heat and not several(by_heat)
-    by_heat = {1: 1.0, 2: 4.0, HEATS + 1: 5.0, 2 * HEATS + 7: 4.0}
-    assert by_session(by_heat) == pytest.approx({0: 2.0, HEATS: 5.0, 2 * HEATS: 4.0})
-    assert by_session(by_heat, logs=False) == {0: 2.5, HEATS: 5.0, 2 * HEATS: 4.0}
+    by_heat = {1: 1.0, 2: 4.0, SESSION_HEATS + 1: 5.0, 2 * SESSION_HEATS + 7: 4.0}
+    assert by_session(by_heat) == pytest.approx(
+        {0: 2.0, SESSION_HEATS: 5.0, 2 * SESSION_HEATS: 4.0}
+    )
+    assert by_session(by_heat, logs=False) == {0: 2.5, SESSION_HEATS: 5.0, 2 * SESSION_HEATS: 4.0}
 
 
 def test_a_value_is_the_mean_of_sessions_and_its_interval_lies_between_them() -> None:
@@ -61,7 +63,11 @@ def test_a_value_is_the_mean_of_sessions_and_its_interval_lies_between_them() ->
     means = [mean_of([begin + n for n in (1, 2, 3)]) for begin in (10_000, 13_000, 9_000)]
     between = statistic_estimate(means, 72)
     assert (row.value, row.low, row.high) == (between.value, between.low, between.high)
-    assert (row.launches, row.heats, row.by_heat) == (9, (0, HEATS, 2 * HEATS), tuple(means))
+    assert (row.launches, row.heats, row.by_heat) == (
+        9,
+        (0, SESSION_HEATS, 2 * SESSION_HEATS),
+        tuple(means),
+    )
     time = quantity(row)
     # what is computed of it has no term of sessions once more
     assert (2 * time).ends == (2 * between.low, 2 * between.high)
@@ -85,7 +91,7 @@ def test_a_ratio_is_judged_by_sessions_whose_number_no_look_decides() -> None:
         for session, factor in enumerate(LUCK):
             own = random.normal(0, 0.02) if slower > 1 else 0.0
             for number in range(1, 6):
-                heats[session * HEATS + number] = 1e4 * factor * slower * np.exp(own)
+                heats[session * SESSION_HEATS + number] = 1e4 * factor * slower * np.exp(own)
         sides.append(Side([*heats.values()], heats=heats))
     found = compare(sides[0], sides[1])
     assert (found.verdict, found.launches) == ("slower", (3, 3))

@@ -8,7 +8,7 @@ import pytest
 
 from ipclab.bounds import states
 from ipclab.paths import checkout
-from ipclab.stats.sessions import HEATS
+from ipclab.stats.sessions import SESSION_HEATS
 from ipclab.store.bundle import opened
 from ipclab.studies.questions import questions
 
@@ -73,7 +73,7 @@ def test_launches_in_two_groups_are_two_states(
 def test_launches_of_several_sessions_are_looked_at_one_by_one() -> None:
     """The medians of three sessions are alike where each has launches of both states."""
     of_session = (26, 27, 44, 26, 45)
-    heats = [session * HEATS for session in range(3)]
+    heats = [session * SESSION_HEATS for session in range(3)]
     medians = pd.DataFrame([row(27, (27, 27, 27)) | {"heats": heats}])
     launches = pd.DataFrame({"point": "{}", "op": "trip", "metric": "p50", "value": of_session * 3})
     stated = states.states_joined(medians, launches, pd.DataFrame(), questions())

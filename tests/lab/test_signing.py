@@ -44,7 +44,7 @@ from ipclab.report.pages.words import Sources, report_title
 from ipclab.stats.intervals import NOMINAL, SESSION_ERROR, mean_of
 from ipclab.stats.intervals import uncertainty as uncertainty_of
 from ipclab.stats.quantity import Quantity, measured
-from ipclab.stats.sessions import HEATS
+from ipclab.stats.sessions import SESSION_HEATS
 from ipclab.store.calibration import Counted
 from ipclab.studies.payload import AS_V09
 from tests.support.commands import ROOT
@@ -175,7 +175,7 @@ def test_the_sum_of_a_value_has_what_launches_and_sessions_show(tmp_path: Path) 
     assert found and found.session == SESSION_ERROR
     assert found.launches == uncertainty_of(np.log([*launches.values()]))
     # of several sessions it is in what they differ by
-    between = measured(time, {k * HEATS: 1e6 + 1e4 * k for k in range(3)}, "between")
+    between = measured(time, {k * SESSION_HEATS: 1e6 + 1e4 * k for k in range(3)}, "between")
     of_sessions = expanded(lab, between)
     assert of_sessions and of_sessions.session == 0.0 and of_sessions.level == NOMINAL
 

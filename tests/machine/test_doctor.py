@@ -1,4 +1,4 @@
-"""The doctor on made-up machines: no real clock, no real noise; every finding has its effect,
+"""The doctor on made-up machines: no real clock, no real noise; every diagnosis has its effect,
 source and fix.
 """
 
@@ -10,9 +10,9 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.machine import AbsentError, Conditions, Source
-from ipclab.machine.doctor import conditions_now, finding_lines, judge, visit, watch
+from ipclab.machine.diagnoses import FIT, NOTE, RESERVATION, Diagnosis, Noise, Observed, examine
+from ipclab.machine.doctor import check_fit, conditions_now, diagnosis_lines, visit, watch
 from ipclab.machine.facts import FACTS, Value
-from ipclab.machine.findings import FIT, NOTE, RESERVATION, Finding, Noise, Observed, examine
 from ipclab.paths import Paths
 from tests.support.made_up import Fake, write
 
@@ -48,7 +48,7 @@ def found(
     present: Mapping[str, bool] = READY,
     shm_fault: str = "",
     alone: bool | None = True,
-) -> dict[str, Finding]:
+) -> dict[str, Diagnosis]:
     facts = {**SOUND, **(facts or {})}
     seen = Observed(facts, noise, present, 16 * MIB, shm_fault, alone, TIMES, "run R")
     return {each.name: each for each in examine(seen)}
@@ -58,7 +58,7 @@ def test_a_sound_machine_is_fit() -> None:
     every = found()
     assert {each.state for each in every.values()} == {FIT}
     assert len(every) == 22
-    judge(list(every.values()), RESERVATION)
+    check_fit(list(every.values()))
 
 
 def noisy(**numbers: float) -> Noise:
@@ -109,13 +109,13 @@ def test_what_is_wrong_is_named_with_effect_source_and_fix(name: str) -> None:
     assert one.state == state
     assert effect in one.effect and fix in one.fix and one.source
     assert [each.name for each in every.values() if each.state != FIT] == [name]
-    text = "\n".join(finding_lines(list(every.values())))
+    text = "\n".join(diagnosis_lines(list(every.values())))
     assert one.effect in text and f"[{one.source}]" in text and one.fix in text
     if state == RESERVATION:
         with pytest.raises(LabError, match=f"one reservation: {name};"):
-            judge(list(every.values()), RESERVATION)
+            check_fit(list(every.values()))
     else:
-        judge(list(every.values()), RESERVATION)
+        check_fit(list(every.values()))
 
 
 def test_absent_software_is_a_reservation() -> None:

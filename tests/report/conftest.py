@@ -17,7 +17,7 @@ locale: str = ""  # folder of the catalogues
 sizes: list[int] = [84]  # bytes"""
 SETUP = """from pathlib import Path
 from ipclab.lab.figure import Figure
-from ipclab.lab.shell import Text, show
+from ipclab.lab.shell import Multilingual, show
 from ipclab.words.catalogue import Catalogue
 from ipclab.words.numbers import Formatter
 from ipclab.words.filling import fill
@@ -26,7 +26,7 @@ from ipclab.stats.quantity import Quantity
 _ = Catalogue.load(lang, Path(locale)).translate
 told = {"write": Quantity(713_200, "ns", 700_000, 731_000), "cpu": "A*B <i>",
         "past": Quantity(95e6, "B/s", kind="estimate")}
-say = lambda text: show(Text({lang: fill(text, told.__getitem__, Formatter(lang, _))}))
+say = lambda text: show(Multilingual({lang: fill(text, told.__getitem__, Formatter(lang, _))}))
 print("printed, and so shown")"""
 PROSE = """# What a write costs
 

@@ -15,7 +15,7 @@ from ipclab.claims.lines import Lines
 from ipclab.errors import UsageError
 from ipclab.lab.figure import Figure
 from ipclab.lab.finding import Finding, bundle
-from ipclab.lab.shell import Text
+from ipclab.lab.shell import Multilingual
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.report.pages.pandoc import text_of, tree_nodes
@@ -68,7 +68,7 @@ PROSE = "See [](#made).\n\n| a |\n|---|\n| 1 |\n\n: What it is {#made}"
 
 def test_a_reference_in_prose_has_a_text_and_a_target_in_any_jupyter() -> None:
     told = shown("# T\n\nIn [made](#made), [made](https://example.org).")
-    told.cells.append(displayed(Text({"en": PROSE})._repr_mimebundle_()))
+    told.cells.append(displayed(Multilingual({"en": PROSE})._repr_mimebundle_()))
     html, _ = HTMLExporter().from_notebook_node(told)
     assert '<a href="#made">→ made</a>' in html
     assert '<strong id="made">What it is</strong>' in html

@@ -11,7 +11,7 @@ from ipclab.session.request import Request
 from ipclab.session.rounds import Rounds
 from ipclab.session.session import measure_run
 from ipclab.spawn.failures import SessionError
-from ipclab.stats.sessions import HEATS
+from ipclab.stats.sessions import SESSION_HEATS
 from ipclab.store.contradictions import refuse_contradictions
 from ipclab.store.launch import Launch
 from ipclab.store.run import RunFolder
@@ -33,7 +33,7 @@ def sessions_of(run: RunFolder) -> list[list[tuple[int, int]]]:
     """Return by point the session of each launch's heat, and that of its round."""
 
     def number(launch: Launch, name: str) -> int:
-        return int(str(launch.facts[name])) // HEATS
+        return int(str(launch.facts[name])) // SESSION_HEATS
 
     points = [*map(decode, run.point_files())]
     refuse_contradictions(run, points, 1 << 20)

@@ -9,7 +9,7 @@ import pytest
 from ipclab.stats import paired
 from ipclab.stats.compare import SLOWER, Side, compare
 from ipclab.stats.intervals import UNKNOWN, Scatter
-from ipclab.stats.sessions import HEATS
+from ipclab.stats.sessions import SESSION_HEATS
 
 
 def test_pairs_that_scatter_alike_share_their_scatter() -> None:
@@ -52,15 +52,17 @@ def test_few_heats_are_steadied_by_four_times_their_own_freedom_at_most() -> Non
 
 
 def test_sides_without_a_heat_in_common_are_compared_session_by_session() -> None:
-    one = {session * HEATS + heat: 100.0 + session for session in range(3) for heat in (1, 3)}
-    other = {session * HEATS + 2: 2 * (100.0 + session) for session in range(3)}
+    one = {
+        session * SESSION_HEATS + heat: 100.0 + session for session in range(3) for heat in (1, 3)
+    }
+    other = {session * SESSION_HEATS + 2: 2 * (100.0 + session) for session in range(3)}
     assert paired.log_ratios(one, other) == pytest.approx([math.log(2)] * 3)
-    assert [*paired.in_common(one, other).first] == [0, HEATS, 2 * HEATS]
-    of_two = {heat: time for heat, time in other.items() if heat < 2 * HEATS}
+    assert [*paired.in_common(one, other).first] == [0, SESSION_HEATS, 2 * SESSION_HEATS]
+    of_two = {heat: time for heat, time in other.items() if heat < 2 * SESSION_HEATS}
     assert not paired.in_common(one, of_two).first  # two sessions say nothing
     other[1] = 300.0  # a heat of both is what they share
     assert [*paired.in_common(one, other).first] == [1]
-    slower = {heat: 210.0 + heat % 5 for heat in (2, HEATS + 4, 2 * HEATS + 6)}
+    slower = {heat: 210.0 + heat % 5 for heat in (2, SESSION_HEATS + 4, 2 * SESSION_HEATS + 6)}
     first, second = (Side([*heats.values()], heats=heats) for heats in (one, slower))
     found = compare(first, second)
     assert (found.verdict, found.paired, found.launches) == (SLOWER, True, (3, 3))

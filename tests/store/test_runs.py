@@ -16,8 +16,8 @@ from ipclab.lab.lab import Lab
 from ipclab.lab.runs import best, choose, runs_called
 from ipclab.machine import origin
 from ipclab.machine.facts import collect
+from ipclab.machine.origin import origin_lines
 from ipclab.paths import Paths
-from ipclab.report import origins
 from ipclab.session.progress import Progress
 from ipclab.session.request import Request
 from ipclab.session.session import measure_run
@@ -302,7 +302,7 @@ def test_a_run_of_this_machine_is_better_than_anothers(
     other.save()
     monkeypatch.setattr(origin, "_facts", lambda: {"cpu_model": "Mine"})
     assert [run.id for run in best(paths, "round_trip")] == [mine.id, other.id]
-    (line,) = origins.origin_lines([mine, other])
+    (line,) = origin_lines([mine, other])
     assert line == f"not measured here, but on Another (machine b) on 2026-11-22: {other.id}"
 
 

@@ -69,8 +69,7 @@ def _open(worker: RankWorker, backend: str) -> Store:
         CAPACITY,
         "block",
         readers,
-        "off",
-        "writemap",
+        writemap=True,
         comm=worker.comm,
     )
     (store,), _ = joined_ends(worker, kind, [place], worker.roles[0], worker.roles[1:])
@@ -85,7 +84,7 @@ def _modes(worker: RankWorker) -> list[str]:
     return sorted({oct(entry.stat().st_mode & 0o077) for entry in entries})
 
 
-def conform(worker: RankWorker, backend: str, late: bool) -> None:
+def use_store(worker: RankWorker, backend: str, late: bool) -> None:
     """Write a content of every size, each read by all before the next; then see what is left."""
     before = kernel_objects()
     worker.meet()

@@ -8,7 +8,7 @@ import pytest
 
 from ipclab.errors import LabError
 from ipclab.stats.quantity import Quantity
-from ipclab.words.amounts import plain, ratio, read
+from ipclab.words.amounts import as_data, from_data, ratio
 from ipclab.words.markdown import markdown
 from ipclab.words.output import MIME, SCHEMA
 from ipclab.words.phrases import LEVELS, MEASURES, TABLE
@@ -161,7 +161,7 @@ def test_data_is_json_and_says_the_same_after_it() -> None:
 
 def test_an_endless_interval_survives_json() -> None:
     endless = Quantity(3.0, "1", 2.0, float("inf"))
-    assert read(json.loads(json.dumps(plain(endless)))) == endless
+    assert from_data(json.loads(json.dumps(as_data(endless)))) == endless
 
 
 def test_what_is_open_is_counted_by_reason() -> None:

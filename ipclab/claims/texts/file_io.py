@@ -6,7 +6,7 @@ A run has one time of all files a launch: its median and its mean are the same t
 from functools import partial
 from math import sqrt
 
-from ipclab.claims.claim import Text
+from ipclab.claims.claim import PublishedText
 from ipclab.claims.extremes import bandwidth, best_over_best, change, growth
 from ipclab.claims.numbers import ALL, Compared, Level, Lookup, Values, listed, look, several
 from ipclab.frames.address import MissingError
@@ -19,7 +19,7 @@ READ_CALL, MAPPED = "Read Call Task Overhead", "Memory Mapped File"
 STATES = ["cold", "warm"]
 SHORT, LONG, LONGEST = 800_000, 5_000_000, 10_000_000  # work on each file, in ns
 FAULT_SIZES = [65536, 1048576, 8388608, 33554432]
-text = Text(
+text = PublishedText(
     "004",
     "file_io",
     N_("MultithreadIOSimulator, description, in Korean"),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from ipclab.claims.claim import Text
+from ipclab.claims.claim import PublishedText
 from ipclab.claims.numbers import Level, Lookup, look, said, several
 from ipclab.stats.quantity import Quantity, of
 from ipclab.words.catalogue import N_
@@ -14,7 +14,7 @@ NODES = ("original", "optimized", "hybrid")
 FASTEST = ("original", SMALL), ("hybrid", LARGE), ("optimized", LARGEST)  # by the text
 ADVISED = ("hybrid", LARGE), ("hybrid", LARGEST)
 BYTES = "bytes_allocated"
-text = Text(
+text = PublishedText(
     "002",
     "multiplexer",
     N_("plugin.go multiplexer, final report, in Korean"),

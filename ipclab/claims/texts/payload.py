@@ -4,20 +4,20 @@ from functools import partial
 from math import floor
 from typing import Any
 
-from ipclab.claims.claim import Sense, Text
+from ipclab.claims.claim import PublishedText, Sense
 from ipclab.claims.extremes import bandwidth, least, least_and_most, most
 from ipclab.claims.numbers import ALL, Level, Lookup, Values, look, said, several
 from ipclab.stats.quantity import Quantity, of
+from ipclab.studies.payload import MOVED
 from ipclab.words.catalogue import N_
 
 # What the text calls so many bytes, and what its program moved: the counts of floats, times four.
-MOVED = {84: 88, 13824: 14152, 1382400: 1384120}
 SIZES = [*MOVED.values()]
 LARGEST, ENSEMBLE, CONFIGURATION = 1384120, 1382400, 84
 SIZE = of(LARGEST).as_unit("B")
 BOTH = ["same", "cross"]
 ENDS = ["write", "read"]
-text = Text(
+text = PublishedText(
     "000",
     "payload",
     N_("LDM-EKI, report on IPC performance, in Korean"),

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from functools import partial
 
-from ipclab.claims.claim import Text
+from ipclab.claims.claim import PublishedText
 from ipclab.claims.extremes import growth, least_and_most, matched
 from ipclab.claims.numbers import ALL, Level, Lookup, Numbers, Values, alone, look, said, several
 from ipclab.frames.address import MissingError
@@ -13,7 +13,7 @@ from ipclab.words.catalogue import N_
 SIZES = [100, 10000, 500000, 2000000]
 SHARED, ZMQ = "shm-rpc-bridge", "zmq-ipc"
 OURS = "posix-shm"  # by the fair method
-text = Text(
+text = PublishedText(
     "003",
     "round_trip",
     N_("shm-rpc-bridge, transport benchmark, in English"),

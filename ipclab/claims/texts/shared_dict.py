@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ipclab.claims.claim import Text
+from ipclab.claims.claim import PublishedText
 from ipclab.claims.extremes import growth, pairs, power
 from ipclab.claims.numbers import Level, Lookup, Numbers, look, said, several
 from ipclab.stats.quantity import Quantity
@@ -15,7 +15,7 @@ SHARED, ZMQ = "shared-memory", "zmq-push"
 BACKENDS = ["lmdb", SHARED, ZMQ]
 STORES = ["lmdb", SHARED]
 READS, READERS = 100, 3
-text = Text(
+text = PublishedText(
     "001",
     "shared_dict",
     N_("ipc_benchmark, README, in Chinese"),

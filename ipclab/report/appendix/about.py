@@ -17,7 +17,7 @@ from ipclab.report.appendix.thin import THINNED
 from ipclab.session.asked_run import last_session
 from ipclab.spawn.proof import PROVED
 from ipclab.stats.quantity import Quantity, missing, of
-from ipclab.stats.sessions import LEAST
+from ipclab.stats.sessions import LEAST_SESSIONS
 from ipclab.stats.units import BINARY
 from ipclab.store.run import RunFolder, read_run
 from ipclab.store.samples import METADATA
@@ -93,7 +93,7 @@ def sessions(lab: Data) -> tuple[int, Quantity]:
     Of fewer they are over launches.
     """
     count = last_session(lab.run)
-    return count, Quantity(count if count >= LEAST else None, "count")
+    return count, Quantity(count if count >= LEAST_SESSIONS else None, "count")
 
 
 def short(run: RunFolder, launches: pd.DataFrame) -> int:

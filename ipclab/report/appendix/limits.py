@@ -122,7 +122,7 @@ def notice(lab: Notes, *runs: RunFolder, study: str = "") -> Table | None:
         texts = [(of, identical_but(of, study, MOST_TOLD)) for of in readers]
         if all(but for _, but in texts):
             said = {of.words.lang: of.say(AS_TEXT, but=but) for of, but in texts}
-            shell.show(shell.Text(said))
+            shell.show(shell.Multilingual(said))
     parts = [beaten(replace(lab, run=run), *filter(None, [study])) for run in runs or (lab.run,)]
     faster = pd.concat(parts, ignore_index=True)
     if faster.empty:

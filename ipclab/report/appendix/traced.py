@@ -48,7 +48,7 @@ def traced(lab: Data, study: str, values: Mapping[str, Quantity]) -> pd.DataFram
     """
     quantities = {name: value.sources for name, value in values.items() if value}
     rows = [(file, name, "") for name, sources in quantities.items() for file in _files(sources)]
-    for claim, verdicts in computed.judged(lab.run, lab.paths, study):
+    for claim, verdicts in computed.claims_judged(lab.run, lab.paths, study):
         for verdict in (verdicts.here, verdicts.fair):  # by either method
             if verdict.deciding is not None:
                 rows += [(file, "", claim.id) for file in _files(verdict.deciding.sources)]

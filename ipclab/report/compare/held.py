@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.bounds import cpu_pairs
-from ipclab.bounds.limits import with_limits
+from ipclab.bounds.limits import floors
 from ipclab.calibrated import STUDY
 from ipclab.errors import UsageError
 from ipclab.frames import derived, tails
@@ -99,10 +99,10 @@ def _bounded(
 ) -> pd.DataFrame:
     if limits is None:
         return points.assign(**UNBOUNDED)
-    keys = ["study", "op", "backend", "size_bytes", "placement", "wait"]
-    points = points.assign(metric="p50", unit="ns", wait=points.levels.str.get("wait").fillna(""))
-    once = points.drop_duplicates(keys)
-    bounded = with_limits(once, limits, questions)
-    ends = {"bound_low": bounded.limit_low, "bound_high": bounded.limit_high}
-    once = once.assign(bound=bounded.limit, **ends)
-    return points.merge(once[[*keys, *BOUNDS]], on=keys, how="left")
+    known = floors(limits, questions)
+    bounds = []
+    for row in points.to_dict("records"):
+        levels = {**row, "wait": row["levels"].get("wait", "")}
+        floor = known.under(row["study"], row["op"], levels)
+        bounds.append((floor.ns, floor.low, floor.high) if floor else UNBOUNDED.values())
+    return points.join(pd.DataFrame(bounds, points.index, list(BOUNDS), dtype=float))

@@ -8,19 +8,21 @@ from typing import Any
 import pandas as pd
 
 from ipclab.frames.run_table import levels_as_text
-from ipclab.lab.finding import ALIKE, FEW, LESS, MORE, OPEN, STATE, Finding, missing, plain
+from ipclab.lab.finding import ALIKE, FEW, LESS, MORE, OPEN, STATE, Finding, not_measured
 from ipclab.lab.kinds import together
 from ipclab.lab.lab import Lab
 from ipclab.machine.facts import FACTS
 from ipclab.paths import checkout
 from ipclab.quantile import MEDIAN
 from ipclab.report.appendix.about import told_fact
+from ipclab.report.appendix.limits import NAMING
 from ipclab.report.compare import LIMITS, order, shared
 from ipclab.report.compare.facts import differing_facts
 from ipclab.report.compare.held import ComparedRun, compared_run, runs_to_compare
 from ipclab.stats.compare import EQUIVALENCE, FASTER, NOT_TESTED, SAME, SLOWER, UNDECIDED
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
+from ipclab.words.amounts import as_data
 from ipclab.words.catalogue import N_, SOURCE
 
 MOST_APART = 3  # facts that are named
@@ -31,7 +33,6 @@ TOLD = {  # what a verdict on a point is in a finding
     UNDECIDED: OPEN,
     NOT_TESTED: FEW,
 }
-NAMING = ("op", "backend", "size_bytes", "placement")
 ALWAYS = ("cpu_model", "kernel_release")  # facts that every comparison shows
 TIMES, BOUNDS = N_("Times over the first run's"), N_("Limits over the first run's")
 LONGEST = 160  # characters of a fact
@@ -80,7 +81,7 @@ class Machines:
             "ratio", kind="stable"
         )
         if rows.empty:
-            return missing("effect")
+            return not_measured("effect")
         told = rows.verdict.map(TOLD)
         counts = {each: int((told == each).sum()) for each in (MORE, LESS, ALIKE, FEW)} | {STATE: 0}
         values = {"all": len(rows), "by": "point", "same": EQUIVALENCE, **counts}
@@ -164,7 +165,7 @@ def _ends(way: str, rows: pd.DataFrame) -> dict[str, Any]:
     made = {}
     for name, row in zip(("least", "most"), rows.iloc[[0, -1]].to_dict("records"), strict=True):
         ratio = Quantity(row["ratio"], "1", row["low"], row["high"])
-        made[f"{way}_{name}"] = [{key: row[key] for key in NAMING if row[key]}, plain(ratio)]
+        made[f"{way}_{name}"] = [{key: row[key] for key in NAMING if row[key]}, as_data(ratio)]
     return made
 
 

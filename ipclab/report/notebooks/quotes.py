@@ -36,7 +36,7 @@ PRODUCT = "product"  # of a kept quantity: what it is made of
 MIME = "application/vnd.ipclab.values+json"
 # A number and its parts with their powers: name, whether it is of a run, value and interval,
 # launches, time, logs, power
-Told = tuple[float, list[tuple[str, bool, Ends, dict[int, float], int, bool, int]]]
+ToldProduct = tuple[float, list[tuple[str, bool, Ends, dict[int, float], int, bool, int]]]
 TIMEOUT_S = 300.0
 # what an executed notebook is made with
 CODE = ".py", ".toml", ".csv", ".html", ".json", ".mplstyle"
@@ -65,7 +65,7 @@ class Kept:
 
 
 def _parts(product: Product) -> list[Any]:
-    """Return what a product is made of, as `Told`; the same product is the same text."""
+    """Return what a product is made of, as `ToldProduct`; the same product is the same text."""
     factors = sorted(product.factors, key=lambda each: (each[0].name, each[1]))
     return [
         product.number,
@@ -160,7 +160,7 @@ def _quantity(told: dict[str, Any], run: Run | None) -> Quantity:
     quantity = msgspec.convert(told, Quantity, strict=False)
     if told.get(PRODUCT) is None:
         return quantity
-    number, factors = msgspec.convert(told[PRODUCT], Told, strict=False)
+    number, factors = msgspec.convert(told[PRODUCT], ToldProduct, strict=False)
     parts = set()
     for name, of_run, ends, launches, time, logs, power in factors:
         parts.add((Part(name, run if of_run else None, ends, launches, time, logs), power))

@@ -167,12 +167,12 @@ def _fill(document: Document, cells: Sequence[Any], folder: Path) -> None:
     found = order.caption_findings(_with_trees(order.one_list(found)))
     ahead, behind = [
         [block for seen in part for block in _blocks(seen, document, folder)]
-        for part in order.in_order(found)
+        for part in order.front_first(found)
     ]
     for seen in ahead:
         document.add(seen)
     document.front = len(document.blocks)
-    for seen in order.measured(behind):
+    for seen in order.without_absent(behind):
         document.add(seen)
 
 

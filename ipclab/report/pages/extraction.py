@@ -46,7 +46,7 @@ def of_notebook(file: IO[bytes]) -> Iterator[str]:
     blocks: list[str] = []
     variables: dict[str, ast.expr] = {}
     for cell in json.load(file)["cells"]:
-        if (text := markdown(cell)) is not None:
+        if (text := cell_markdown(cell)) is not None:
             blocks += filter(needs_words, split(text))
         elif cell["cell_type"] == "code":
             source = "".join(cell["source"])
@@ -55,7 +55,7 @@ def of_notebook(file: IO[bytes]) -> Iterator[str]:
     yield from blocks
 
 
-def markdown(cell: Mapping[str, Any]) -> str | None:
+def cell_markdown(cell: Mapping[str, Any]) -> str | None:
     """Return the Markdown of a cell that reports show, or None.
 
     Of a cell that reports leave out it is the title.

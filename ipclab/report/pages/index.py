@@ -21,7 +21,7 @@ NAME = "index.html"
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReportEntry:
     """What the first page says of a report: its title, findings, first figure, and its origin."""
 
     title: str
@@ -30,7 +30,7 @@ class Entry:
     origin: Tree
 
 
-def entry(document: Document, target: str) -> Entry:
+def entry(document: Document, target: str) -> ReportEntry:
     """Return what the first page says of a document that is at the address `target`.
 
     That is its findings (its front's list, else a paragraph) and its first figure.
@@ -42,10 +42,10 @@ def entry(document: Document, target: str) -> Entry:
         if node["t"] == "Link" and node["c"][2][0].startswith("#"):
             node["c"][2][0] = f"{target}{node['c'][2][0]}"
     figures = [replace(block, name="") for block in document.blocks if isinstance(block, Figure)]
-    return Entry(document.title, target, [Prose(said), *figures[:1]], deepcopy(origin))
+    return ReportEntry(document.title, target, [Prose(said), *figures[:1]], deepcopy(origin))
 
 
-def write(entries: Sequence[Entry], folder: Path, about: Mapping[str, Any]) -> Path:
+def write(entries: Sequence[ReportEntry], folder: Path, about: Mapping[str, Any]) -> Path:
     """Write the first page of `entries` into `folder`; `about` is what reports are told."""
     translate = Catalogue.load(about["lang"]).translate
     title = translate(WORDS["page"]["index"])

@@ -15,7 +15,7 @@ from ipclab.paths import checkout
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages import processes
 from ipclab.report.pages.document import Document, read_document
-from ipclab.report.pages.index import Entry, entry
+from ipclab.report.pages.index import ReportEntry, entry
 from ipclab.report.pages.page import page_of
 from ipclab.report.pages.typeset import pdf_of
 from ipclab.session.progress import Progress
@@ -70,7 +70,7 @@ class Made:
     """
 
     files: list[Path] = field(default_factory=list)
-    entries: dict[str, dict[str, Entry]] = field(default_factory=dict)
+    entries: dict[str, dict[str, ReportEntry]] = field(default_factory=dict)
     errors: list[LabError] = field(default_factory=list)
     asides: list[str] = field(default_factory=list)
 

@@ -11,7 +11,7 @@ from ipclab.tables.table import Table
 from ipclab.words import output as ours
 from ipclab.words.blocks import translated
 from ipclab.words.catalogue import Catalogue
-from ipclab.words.markdown import written
+from ipclab.words.markdown import output_markdown
 
 
 def localised(notebook: Any, lang: str) -> Any:
@@ -46,5 +46,5 @@ def _shown(data: dict[str, Any], lang: str) -> dict[str, Any]:
             table = Table.of(data, lang)
             shown |= {"text/html": table.to_html(), "text/plain": table.caption}
         case _:
-            shown["text/markdown"] = jupyters(written(data, lang))
+            shown["text/markdown"] = jupyters(output_markdown(data, lang))
     return shown

@@ -54,13 +54,13 @@ def _run(nodes: Tree, document: Document, pictured: Pictured) -> Tree:
             case {"t": "SoftBreak"}:
                 _say(made, _break(before[0], after))
             case {"t": "Math", "c": [_, str(tex)]}:
-                spoken = typst(f"#spoken({quoted(tex)})[")
+                spoken = typst(f"#spoken({typst_string(tex)})[")
                 made += [spoken, node, typst("]")]
             case {"t": "Image", "c": [_, _, [str(url), str(alt)]]}:
                 made.append(typst(_picture(url, alt, document, pictured)))
             case {"t": "Link", "c": [_, words, [str(url), _]]} if url.startswith("#") or not url:
                 known = url[1:] in document.labels
-                opening = f"#link(label({quoted(url[1:])}))[" if known else "#["
+                opening = f"#link(label({typst_string(url[1:])}))[" if known else "#["
                 made += [typst(opening), *words, typst("];")]
             case {"t": "Header", "c": [level, _, words]}:
                 made.append({"t": "Header", "c": [level, ["", [], []], words]})
@@ -82,7 +82,7 @@ def _picture(url: str, alt: str, document: Document, pictured: Pictured) -> str:
         if isinstance(found, Picture):
             return pictured(found)
         document.lose(found)
-    return f"#{quoted(alt)};"
+    return f"#{typst_string(alt)};"
 
 
 def _without_html(blocks: Sequence[Block]) -> list[Tree]:
@@ -130,7 +130,7 @@ def _mended(html: str) -> str:
 
 def _say(made: Tree, text: str) -> None:
     """Add text, as a string, so that nothing of it is markup."""
-    said = quoted(text)
+    said = typst_string(text)
     if made and made[-1]["t"] == "RawInline" and made[-1]["c"][1].startswith('#"'):
         said = made.pop()["c"][1][1:-2] + said[1:]
     made.append(typst(f"#{said};"))
@@ -143,7 +143,7 @@ def _break(before: dict[str, Any], after: Tree) -> str:
     return "" if one and other and joined == one + other else " "
 
 
-def quoted(text: str) -> str:
+def typst_string(text: str) -> str:
     """Return text as a string of Typst's."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

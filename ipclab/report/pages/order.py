@@ -50,7 +50,7 @@ def one_list(found: Sequence[Seen]) -> list[Seen]:
     return kept
 
 
-def in_order(found: Sequence[Seen]) -> tuple[list[Seen], list[Seen]]:
+def front_first(found: Sequence[Seen]) -> tuple[list[Seen], list[Seen]]:
     """Return what is on the first page, where a run comes from before all, and what is behind it."""
     if not any(map(stands, found)):
         return [], [*found]
@@ -100,7 +100,7 @@ def _first_sentence(item: Tree) -> str:
     return text.strip()
 
 
-def measured(blocks: Sequence[Seen]) -> list[Seen]:
+def without_absent(blocks: Sequence[Seen]) -> list[Seen]:
     """Return the blocks of sections that show something, or that hold text alone."""
     parts = [part for seen in blocks for part in _at_headings(seen)]
     levels = [_level(part) for part in parts]

@@ -21,7 +21,7 @@ from ipclab.report.notebooks import quotes
 from ipclab.report.pages import pandoc, svg
 from ipclab.tables.table import Table
 from ipclab.words import output as ours
-from ipclab.words.markdown import WRITERS, written
+from ipclab.words.markdown import WRITERS, output_markdown
 
 MARKDOWN = "text/markdown"
 HTML, LATEX, PLAIN = "text/html", "text/latex", "text/plain"
@@ -159,7 +159,7 @@ def shown(output: Mapping[str, Any], lang: str) -> Iterator[Shown]:
 def _of_ours(data: Mapping[str, Any], lang: str) -> Iterator[Shown]:
     if data.get("kind") in WRITERS and "data" in data:  # a finding, a text, advice, what is open
         found = LEAD if data["data"].get("lead") else data["kind"]
-        yield Unread(MARKDOWN, written(data, lang), {}, found)
+        yield Unread(MARKDOWN, output_markdown(data, lang), {}, found)
         return
     match ours.kind_of(data):
         case ours.FIGURE | ours.TABLE as kind:
@@ -168,7 +168,7 @@ def _of_ours(data: Mapping[str, Any], lang: str) -> Iterator[Shown]:
         case ours.ABSENT:
             yield Absent()
         case ours.TEXT | ours.FINDING:
-            yield Unread(MARKDOWN, written(data, lang), {})
+            yield Unread(MARKDOWN, output_markdown(data, lang), {})
         case ours.TITLE:
             return  # which its figure has, too
         case other:

@@ -134,11 +134,6 @@ def tree_nodes(tree: Any) -> Iterator[dict[str, Any]]:
         yield from tree_nodes(tree.get("c"))
 
 
-def formulas(tree: Tree) -> list[str]:
-    """Return the TeX of the formulas in a tree."""
-    return [node["c"][1] for node in tree_nodes(tree) if node["t"] == "Math"]
-
-
 def has_html(tree: Tree) -> bool:
     """Tell whether HTML stands in a tree as it was written."""
     return any(node["t"] in ("RawBlock", "RawInline") for node in tree_nodes(tree))

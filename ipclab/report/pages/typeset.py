@@ -14,7 +14,7 @@ from ipclab.lab.figure import Figure
 from ipclab.marks.pictures import print_fonts
 from ipclab.report.pages import markup, pandoc, svg, widths
 from ipclab.report.pages.document import WORDS, Block, Document
-from ipclab.report.pages.markup import quoted
+from ipclab.report.pages.markup import typst_string
 from ipclab.report.pages.outputs import Lost, Picture, Printed
 from ipclab.report.pages.pandoc import Tree
 from ipclab.tables.table import Table
@@ -75,7 +75,7 @@ class Sheet:
 
     def _inline(self, picture: Picture) -> str:
         made = self._pictured(picture)
-        path, alt = quoted(made["path"]), quoted(made["alt"])
+        path, alt = typst_string(made["path"]), typst_string(made["alt"])
         return f"#box(picture(path: {path}, alt: {alt}, wide: {made['wide']}))"
 
     def _pictured(self, picture: Picture) -> dict[str, Any]:

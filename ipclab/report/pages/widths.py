@@ -12,6 +12,7 @@ from unicodedata import east_asian_width
 
 from ipclab.report.pages import pandoc
 from ipclab.report.pages.pandoc import Tree, text_of
+from ipclab.tables.table import INTERVAL
 
 ROOM = 470.0  # pt, of a page's text
 INSET = 10.0  # pt, beside a cell's text
@@ -19,13 +20,12 @@ SIZES = 8.5, 7.5, 6.5  # pt, of letters: the largest that fits
 SAFE = 1.06  # heads are bold, and widths of letters are estimated
 MANY_ROWS = 30  # above which a table has the second size at most
 _HAN = "\u2e80-\u303f\u3400-\u9fff\uff00-\uffef"  # a line may break at each of these
-_INTERVAL = r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]"  # stays whole, as words do
-_PIECE = re.compile(rf"{_INTERVAL}|[{_HAN}]|[(\[]?[^\s(\[{_HAN}]+")
+_PIECE = re.compile(rf"{INTERVAL}|[{_HAN}]|[(\[]?[^\s(\[{_HAN}]+")
 _NARROW, _BROAD = frozenset("iljtfrI.,:;'|!()[]{}/-\u00b7 \u00a0"), frozenset("mwMW@%OQGDNH—…")
 DEFAULT = {"t": "ColWidthDefault"}
 
 
-class Part(NamedTuple):
+class Columns(NamedTuple):
     """Columns that stand side by side, by their places, and the share of the line of each.
 
     Without shares columns are as wide as their cells.
@@ -39,7 +39,7 @@ class Fit(NamedTuple):
     """How a table is set: the size of its letters (pt), its parts, and the letters of a word."""
 
     size: float
-    parts: list[Part]
+    parts: list[Columns]
     longest: int
 
 
@@ -54,7 +54,7 @@ def fitted(rows: Sequence[Sequence[str]]) -> Fit:
     lines = [_widest(text, str.splitlines) for text in columns]
     for size in sizes[:-1]:  # cells of one line each, in letters that are not the smallest
         if sum(lines) * size + INSET * len(columns) <= ROOM:
-            return Fit(size, [Part(places, [])], 0)
+            return Fit(size, [Columns(places, [])], 0)
     for size in sizes:
         least = [INSET + size * each for each in lasting]
         if sum(least) <= ROOM:
@@ -82,7 +82,7 @@ def fitted_prose(table: dict[str, Any]) -> Tree:
     size, parts, longest = fitted([_texts(cells, len(columns)) for _, cells in rows])
     spans = any(cell[2:4] != [1, 1] for _, cells in rows for cell in cells)
     if spans and len(parts) > 1:  # cells that span columns stay together, in the smallest letters
-        size, parts = SIZES[-1], [Part(list(range(len(columns))), [])]
+        size, parts = SIZES[-1], [Columns(list(range(len(columns))), [])]
     made: Tree = [pandoc.raw("typst", f"#[#show table: set text(size: {size}pt)")]
     for part in parts:
         copied = deepcopy(table)
@@ -134,17 +134,17 @@ def _em(letter: str) -> float:
     return 0.66 if letter.isupper() else 0.57
 
 
-def _part(places: list[int], least: Sequence[float], natural: Sequence[float]) -> Part:
+def _part(places: list[int], least: Sequence[float], natural: Sequence[float]) -> Columns:
     """Return columns with what is left of the line given to those that lack most."""
     if sum(natural[place] for place in places) <= ROOM:
-        return Part(places, [])
+        return Columns(places, [])
     left = ROOM - sum(least[place] for place in places)
     lacks = [natural[place] - least[place] for place in places]
     # a square root: the longest sentence does not take all
     parts = [lack**0.5 for lack in lacks]
     whole = sum(parts) or 1.0
     widths = [least[place] + left * part / whole for place, part in zip(places, parts, strict=True)]
-    return Part(places, [each / sum(widths) for each in widths])
+    return Columns(places, [each / sum(widths) for each in widths])
 
 
 def _widest(texts: Sequence[str], parts: Callable[[str], Sequence[str]]) -> float:

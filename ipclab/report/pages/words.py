@@ -17,7 +17,7 @@ from ipclab.lab.parameters import fault, read_notebook
 from ipclab.paths import checkout, table_beside
 from ipclab.report.pages.extraction import (
     LINK_TARGET,
-    markdown,
+    cell_markdown,
     of_code,
     of_facts,
     of_notebook,
@@ -75,7 +75,7 @@ class Sources:
 
 def report_title(notebook: Path, lang: str) -> str:
     """Return a report's title in `lang`: the notebook's first heading, else its name."""
-    titles = [title(markdown(cell) or "") for cell in read_notebook(notebook)["cells"]]
+    titles = [title(cell_markdown(cell) or "") for cell in read_notebook(notebook)["cells"]]
     first = next(filter(None, titles), notebook.stem)
     return Catalogue.load(lang).translate(first.removeprefix("# "))
 

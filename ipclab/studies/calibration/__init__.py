@@ -42,9 +42,9 @@ class CalibrationStudy(Study):
         """Return the profile with launches for the third look at most."""
         return replace(profile, most_launches=min(profile.most_launches, MOST_LAUNCHES))
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         """Return the twins and the slower ones; one pair where launches decide nothing."""
-        return self.pairs(self.own(profile)["pairs"], profile.pinned)
+        return self.pairs(self.own(effort)["pairs"], effort.pinned)
 
     def pairs(self, count: int, pinned: Sequence[str]) -> list[Point]:
         """Return so many pairs in each placement, each with a slower one."""
@@ -59,9 +59,9 @@ class CalibrationStudy(Study):
         """Return that what the run calibrates itself by goes first."""
         return FIRST
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the echoing and the asking process."""
-        asking = {"exchanges": point.levels["exchanges"], **profile.samples}
+        asking = {"exchanges": point.levels["exchanges"], **effort.samples}
         serving = Role("server", f"{HERE}:answer_exchanges", {}, placement.role(0))
         return [serving, Role("client", f"{HERE}:time_exchanges", asking, placement.role(1))]
 

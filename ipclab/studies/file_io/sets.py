@@ -20,13 +20,13 @@ from ipclab.machine.mounts import existing
 from ipclab.spawn.scratch import held_subfolder, path_of
 from ipclab.store.files import dump_json, write_whole
 from ipclab.studies.profile import PROFILES
+from ipclab.words.labels import SIZED
 
 ARMS = Path(__file__).with_name("arms.toml")
 Say = Callable[[str], None]
 Whole = np.ndarray[tuple[int], np.dtype[np.int64]]
 SEED = 4  # of all file sets: every run on every machine reads the same bytes
 BLOCK = 4096  # what a file takes on disk is a multiple of this
-OF_SIZE = "size-"  # begins the name of a set whose files are all of one size
 TAG, ABOUT, DIGEST = "file-io", "set.json", "digest"
 SLACK = 64 << 20  # kept free on the disk, for the file system's own use
 ELSEWHERE = "free some or name another place: --scratch DIR"
@@ -156,13 +156,13 @@ def own_sets(profile: str, sizes: Sequence[int], budget: int, most: int) -> dict
 
 def of_size(size: int, count: int) -> FileSet:
     """Return a set of `count` files of `size` bytes."""
-    return FileSet(f"{OF_SIZE}{size}", count, Draw("identical", size, size, size), seed=SEED)
+    return FileSet(f"{SIZED}{size}", count, Draw("identical", size, size, size), seed=SEED)
 
 
 def set_of(name: str, size_bytes: int) -> FileSet:
     """Return the set `name` whose files have `size_bytes` together; `LookupError` for no such."""
-    if name.startswith(OF_SIZE):
-        size = int(name.removeprefix(OF_SIZE))
+    if name.startswith(SIZED):
+        size = int(name.removeprefix(SIZED))
         return of_size(size, size_bytes // size)
     for sets in map(file_sets, PROFILES):
         if name in sets and sets[name].bytes == size_bytes:
@@ -176,7 +176,7 @@ def _of_profile(cell: str, level: int) -> int:
 
 
 @dataclass
-class Made:
+class MadeSets:
     """The sets on disk below `home`: by name what is there, and why others are not."""
 
     home: Path
@@ -211,14 +211,14 @@ def made_sets(
     engine: Any,
     say: Say,
     own: Callable[[Path], None] = lambda path: None,
-) -> Iterator[Made]:
+) -> Iterator[MadeSets]:
     """Make every set below `scratch` that is not there yet, in order, and hold the folder.
 
     `own` is told of the folder before it is made. A set that does not fit is refused and the others
     are made. Raises `LabError` when the folder cannot be made or another process reads files in it.
     """
     with held_subfolder(scratch, TAG, own) as home:
-        there = Made(home)
+        there = MadeSets(home)
         for file_set in sets:
             try:
                 digest = _digest(home / file_set.name, file_set, engine, say)

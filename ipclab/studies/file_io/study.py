@@ -73,16 +73,16 @@ class FileIoStudy(Study):
     payloads_shared = 0  # threads of one process need none
     factors: ClassVar = {"threads": (1, 2, 4, 8, 16), "depth": (1, 2, 4, 8, 16, 40)}
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of the text's experiments, on its sets or on files of sizes asked for."""
-        own = self.own(profile)
-        sets = file_sets(profile.name)
+        own = self.own(effort)
+        sets = file_sets(effort.name)
         if sweep.sizes:
-            sets = own_sets(profile.name, sweep.sizes, own["bytes_of_size"], own["files_of_size"])
+            sets = own_sets(effort.name, sweep.sizes, own["bytes_of_size"], own["files_of_size"])
         return self.of_arms(
             sweep.of(self.mechanisms),
             partial(whole_levels, sets),
-            **levels_known(own["multiples"], sets, sweep, profile.as_texts),
+            **levels_known(own["multiples"], sets, sweep, effort.as_texts),
         )
 
     def disk(self, points: Sequence[Point]) -> int:
@@ -93,7 +93,7 @@ class FileIoStudy(Study):
         """Return that reading cold files waits for the disk, which is what is measured."""
         return ("pressure-io",) if point.levels["cache"] == COLD else ()
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the native engine's process, with all that it is told but where the files are."""
         levels = point.levels
         plan = {
@@ -108,10 +108,10 @@ class FileIoStudy(Study):
             # by the clock, more threads than CPUs would finish work that nobody did
             "compute_clock": "cpu",
             "cpus": [min(cpus) for cpus in placement.cpus] if placement.name == "cross" else [],
-            "deadline_ns": int(profile.launch_seconds * ENGINE_SHARE * 1e9),
+            "deadline_ns": int(effort.launch_seconds * ENGINE_SHARE * 1e9),
         }
         files = asdict(replace(_files_of(point), compute=DRAWS.get(int(levels["compute_ns"]))))
-        most = profile.most_samples
+        most = effort.most_samples
         arguments = {"files": files, "cache": levels["cache"], "plan": plan, "most": most}
         cpus: frozenset[int] = frozenset().union(*placement.cpus)
         return [Role("engine", "ipclab.studies.file_io.engine:read_file_set", arguments, cpus)]
@@ -131,7 +131,7 @@ class FileIoStudy(Study):
 
     @contextmanager
     def open(
-        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+        self, site: Site, points: Sequence[Point], effort: Profile, seed: int
     ) -> Iterator[Bench]:
         """Make the file sets that `points` need and give what reads them, with equal checksums."""
         import ipclab_native
@@ -140,7 +140,7 @@ class FileIoStudy(Study):
         drawn = set[str]()  # points whose first launch is done
         sums = dict[str, str]()  # checksums by set
         with made_sets(site.scratch, sets, ipclab_native, site.say, site.own_scratch) as there:
-            site.note("file_io", {"cores": cores(), "profile": profile.name, "sets": there.there})
+            site.note("file_io", {"cores": cores(), "profile": effort.name, "sets": there.there})
 
             def launch(contestant: Contestant, seconds: float) -> dict[str, Outcome]:
                 point = contestant.point

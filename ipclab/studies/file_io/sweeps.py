@@ -11,8 +11,9 @@ from typing import Any
 from ipclab.machine.cgroup import cpu_quota
 from ipclab.machine.source import AbsentError, Source
 from ipclab.studies.arms import table
-from ipclab.studies.file_io.sets import ARMS, OF_SIZE, FileSet
+from ipclab.studies.file_io.sets import ARMS, FileSet
 from ipclab.studies.interface import Levels, Point, Sweep
+from ipclab.words.labels import SIZED
 
 COLD = "cold"
 MOST_IN_FLIGHT = 896  # files open at once; the usual limit of a process is 1,024
@@ -99,7 +100,7 @@ def _files_for(sets: Mapping[str, FileSet], own: bool) -> dict[str, list[str]]:
 
     What takes one set reads the smallest files; what is overlapped, the largest.
     """
-    mean = {name: each.size.mean for name, each in sets.items() if name.startswith(OF_SIZE)}
+    mean = {name: each.size.mean for name, each in sets.items() if name.startswith(SIZED)}
     sized = [*mean]
     every = {"sized": sized, "of_pages": [name for name in sized if mean[name] >= FAULT_FROM]}
     text: dict[str, str] = table(ARMS)["sets"]

@@ -83,7 +83,7 @@ class LimitsStudy(Study):
         least = min(LAUNCHES, profile.least_values)
         return replace(profile, least_launches=least, most_launches=MOST_LAUNCHES)
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         """Return what every run has, or the limits that `sweep` names, at its or the usual sizes.
 
         What bounds the points of other studies is added by `floors.with_floors`. The pairs of CPUs are
@@ -98,10 +98,10 @@ class LimitsStudy(Study):
             payloads=sizes or PAYLOADS,
             messages=sizes or MESSAGES,
             streamed=sizes or STREAMED,
-            pinned=profile.pinned,
-            cross=[name for name in profile.pinned if name == "cross"],
+            pinned=effort.pinned,
+            cross=[name for name in effort.pinned if name == "cross"],
         )
-        pairs_too = every and not profile.brief and self.backends()
+        pairs_too = every and not effort.brief and self.backends()
         if pairs_too or cpu_pairs.NAME in asked:
             points += pairs.relation_points(Topology.read(Source()))
         return points
@@ -112,7 +112,7 @@ class LimitsStudy(Study):
     def shared_memory(self, point: Point) -> int:
         return point.size_bytes if point.backend.startswith(MAPS) else 0
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return one worker, from which the native code forks its own two."""
         if point.backend == cpu_pairs.NAME:
             timed = [cpu_pairs.cpu_pair_of(op) for op in point.primary]
@@ -123,7 +123,7 @@ class LimitsStudy(Study):
             "limit": point.backend,
             "size": point.size_bytes,
             "cpus": [min(near), min(far)],
-            "budget_ns": profile.turn_ns,
+            "budget_ns": effort.turn_ns,
         }
         return [Role("native", f"{HERE}:time_limit", arguments, near | far)]
 

@@ -63,7 +63,7 @@ class MultiplexerStudy(Study):
     factors: ClassVar = FACTORS
     payloads_shared = 0  # pipes and sockets are the kernel's
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         asked = sweep.of(self.backends())
         levels = {name: sweep.numbers(name, usual) for name, usual in FACTORS.items()}
         own = sorted(set(sweep.sizes or ()))
@@ -87,7 +87,7 @@ class MultiplexerStudy(Study):
             **levels,
         )
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the Go program; the CPUs of a peer that it starts elsewhere are an argument."""
         near = placement.role(0)
         far = placement.role(1)
@@ -95,9 +95,9 @@ class MultiplexerStudy(Study):
         arguments = {
             "cell": cell(point),
             "cpus": ",".join(map(str, peer)),
-            "benchtime": f"{max(1, profile.budget_ns // SHORTER // MS)}ms",
-            "turn_ns": profile.turn_ns,
-            "least": profile.least_samples,
+            "benchtime": f"{max(1, effort.budget_ns // SHORTER // MS)}ms",
+            "turn_ns": effort.turn_ns,
+            "least": effort.least_samples,
         }
         return [Role(NAME, "", arguments, near)]
 
@@ -111,7 +111,7 @@ class MultiplexerStudy(Study):
 
     @contextmanager
     def open(
-        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+        self, site: Site, points: Sequence[Point], effort: Profile, seed: int
     ) -> Iterator[Bench]:
         """Compile the program into the session's folder; give what runs its heats."""
         go = toolchain.go_toolchain()

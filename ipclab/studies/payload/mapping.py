@@ -16,7 +16,7 @@ from ipclab.spawn import names
 from ipclab.spawn.loops import DISCARDED, LEAST_LONG, Step, count_faults, operations, record
 from ipclab.spawn.proof import LOOKED, Data, Numbered
 from ipclab.spawn.worker import Turns, Worker
-from ipclab.studies.payload.published import Floats, room
+from ipclab.studies.payload.published import Float32s, room
 from ipclab.studies.payload.tcp import TOKEN_BYTES, numbered
 
 # The phases of a write and of a read, in the order of the stamps below.
@@ -44,7 +44,7 @@ class Passed:
         self.proof = proof
         self.looks = iter([False])
 
-    def next(self) -> Floats:
+    def next(self) -> Float32s:
         """Return the content of the next write."""
         return np.frombuffer(self.proof.next(), np.float32)
 

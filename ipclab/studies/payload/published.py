@@ -20,7 +20,7 @@ from ipclab.studies.payload import MOVED
 ITERATIONS = 100
 SIDE = 512  # of a matrix whose product all threads of a BLAS library have a part in
 ENLARGE = "free some, or enlarge it: mount -o remount,size=1G /dev/shm"
-Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
+Float32s = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 
 def write_then_read(
@@ -82,18 +82,18 @@ def room(worker: Worker, size: int) -> Iterator[Path]:
         path.unlink(missing_ok=True)
 
 
-def drawn_as_published(size: int, seed: int) -> Floats:
+def drawn_as_published(size: int, seed: int) -> Float32s:
     """Return `size` bytes of random float32, made of float64 whose memory the allocator then has."""
-    made: Floats = np.random.RandomState(seed).rand(size // 4).astype(np.float32)
+    made: Float32s = np.random.RandomState(seed).rand(size // 4).astype(np.float32)
     return made
 
 
-def floats(size: int, seed: int | Sequence[int]) -> Floats:
+def floats(size: int, seed: int | Sequence[int]) -> Float32s:
     """Return `size` bytes of random float32."""
     return np.random.Generator(np.random.PCG64(seed)).random(size // 4, dtype=np.float32)
 
 
-def steps(where: Path, data: Floats) -> dict[str, Step]:
+def steps(where: Path, data: Float32s) -> dict[str, Step]:
     """Return one published write and read of `data`: open, map, close; each returns its stamps."""
     path = str(where)
     size = data.nbytes

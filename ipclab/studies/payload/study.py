@@ -60,7 +60,7 @@ class PayloadStudy(Study):
         """Return the shared-memory backends at hand, and the two arms that are mechanisms."""
         return (*registry.ready(lambda backend: backend.segment), *OTHERS)
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         for size in sweep.sizes or ():
             if size % FLOAT:
                 raise UsageError(
@@ -73,16 +73,16 @@ class PayloadStudy(Study):
             sizes=sizes,
             moved=[{"size": MOVED.get(size, size), "block": f"payload-{size}"} for size in sizes],
             segments=[name for name in asked if name not in OTHERS],
-            placements=profile.placements,
-            pinned=profile.pinned,
+            placements=effort.placements,
+            pinned=effort.pinned,
         )
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return no_loopback() if point.backend == "tcp" else None
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the processes of the point's arm; published ones are fresh interpreters."""
-        arguments = point_arguments(point, seed) | point.levels | {"sampling": profile.samples}
+        arguments = point_arguments(point, seed) | point.levels | {"sampling": effort.samples}
         arm = str(point.levels["arm"])
         return [
             Role(name, f"{HERE}.{run}", arguments, placement.role(index), fresh=arm == "published")

@@ -58,14 +58,14 @@ class RoundTripStudy(Study):
     def backends(self) -> tuple[str, ...]:
         return (*_ready(), published.PACKAGE)
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all arms, interleaved by size; only the smallest moves freely."""
         sizes = sorted(set(sweep.sizes or SIZES))
         ready = _ready()
         mechanisms = {name: ready[name] for name in sweep.of(ready)}
         programs = sweep.of(published.PROGRAMS)
         every = {name: Backend(name) for name in programs} | mechanisms
-        pinned, short = profile.pinned, profile.brief
+        pinned, short = effort.pinned, effort.brief
         small = self.table()["brief"]["smallest_alone"] if short and sweep == Sweep() else []
         brief = [name for name in mechanisms if name in small]
 
@@ -81,8 +81,8 @@ class RoundTripStudy(Study):
             found=[name for name in mechanisms if name not in brief],
             brief=brief,
             programs=programs,
-            whole=programs if "whole" in self.own(profile) else [],
-            unpinned=[name for name in profile.placements if name == "free"],
+            whole=programs if "whole" in self.own(effort) else [],
+            unpinned=[name for name in effort.placements if name == "free"],
             waits=[
                 {"backend": name, "wait": wait}
                 for name, backend in mechanisms.items()
@@ -95,20 +95,20 @@ class RoundTripStudy(Study):
             smallest=sizes[:1],
             largest=sizes[-1:],
             parted=[] if short else sizes[:1],
-            placements=profile.placements,
+            placements=effort.placements,
             pinned=pinned,
             last=pinned[-1:],
         )
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
         serve, ask = "ends:serve", "ends:ask"
-        arguments = point_arguments(point, seed) | point.levels | profile.samples
+        arguments = point_arguments(point, seed) | point.levels | effort.samples
         if point.levels["arm"] in PROGRAMS:
             serve, ask = "published:serve_as_published", "published:ask_as_published"
             # a published program takes no turns
-            arguments["budget_ns"] = self.own(profile).get("trips_ns", profile.budget_ns)
+            arguments["budget_ns"] = self.own(effort).get("trips_ns", effort.budget_ns)
             arguments["most"] = published.ROUND_TRIPS
-            if point.levels["arm"] == WHOLE or profile.as_texts:
+            if point.levels["arm"] == WHOLE or effort.as_texts:
                 arguments["least"] = published.ROUND_TRIPS
         return [
             Role("server", f"{HERE}.{serve}", arguments, placement.role(0)),
@@ -125,7 +125,7 @@ class RoundTripStudy(Study):
         return replace(usual.exactly(launches), launch_seconds=WHOLE_SECONDS)
 
     def open(
-        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+        self, site: Site, points: Sequence[Point], effort: Profile, seed: int
     ) -> AbstractContextManager[Bench]:
         return on_ranks_or_workers(site, points, f"{HERE}.ends")
 

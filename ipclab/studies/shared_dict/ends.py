@@ -208,8 +208,8 @@ def use_dictionary(worker: RankWorker, **levels: Any) -> Turns:
         worker.folder,
         encoded_bytes(task.codec, task.entries),
         readers=task.readers,
-        sync=task.sync,
-        map=task.map,
+        synced=task.sync == "on",
+        writemap=task.map == "writemap",
         host=worker.address,
         comm=worker.comm,
     )

@@ -16,7 +16,7 @@ LARGEST = 8 << 20  # bytes of a dictionary that is asked for by its size: making
 PUBLISHED_READERS = 3
 
 
-def levels_of(usual: Levels, sweep: Sweep, brief: bool) -> dict[str, Sequence[Any]]:
+def levels_swept(usual: Levels, sweep: Sweep, brief: bool) -> dict[str, Sequence[Any]]:
     """Return numbers of entries and readers by what they are for, and cells of both.
 
     They are the `usual` ones of a profile where nothing else is asked for. One that is `brief`

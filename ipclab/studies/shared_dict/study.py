@@ -38,7 +38,7 @@ from ipclab.studies.interface import (
 from ipclab.studies.joining import turns_together
 from ipclab.studies.ranks import on_ranks
 from ipclab.studies.shared_dict.ends import PUBLISHED_READS, SEEN, STAMP, VERSION
-from ipclab.studies.shared_dict.levels import USUAL_CODEC, levels_of
+from ipclab.studies.shared_dict.levels import USUAL_CODEC, levels_swept
 
 HERE = "ipclab.studies.shared_dict.ends"
 EFFORT = table(Path(__file__).with_name(FILE))["effort"]
@@ -87,7 +87,7 @@ class SharedDictStudy(Study):
             return values
         return replace(values, least_launches=min(few, values.least_launches))
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of all scenarios, in one block: a round is one set of ranks."""
         stores = _stores()
         asked = sweep.of(stores)
@@ -96,15 +96,15 @@ class SharedDictStudy(Study):
         fanned = [name for name in near if name not in shared and stores[name].fans_out]
         levels = {"near": near, "shared": shared, "fanned": fanned, "codecs": list(CODECS)}
         return self.of_arms(
-            asked, _whole, **levels, **levels_of(self.own(profile), sweep, profile.brief)
+            asked, _whole, **levels, **levels_swept(self.own(effort), sweep, effort.brief)
         )
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        turns = 1 if point.levels["arm"] == "published" else profile.turns
-        writes = math.ceil(WRITES / (min(FEW, profile.least_launches) * turns))
-        if profile.as_texts and point.backend != "zmq-push":
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
+        turns = 1 if point.levels["arm"] == "published" else effort.turns
+        writes = math.ceil(WRITES / (min(FEW, effort.least_launches) * turns))
+        if effort.as_texts and point.backend != "zmq-push":
             writes = 1  # the text's program writes once
-        arguments = {"backend": point.backend, **point.levels, "writes": writes, **profile.samples}
+        arguments = {"backend": point.backend, **point.levels, "writes": writes, **effort.samples}
         readers = [f"reader {number + 1}" for number in range(int(point.levels["readers"]))]
         return spread(["writer", *readers], f"{HERE}:use_dictionary", arguments, placement)
 
@@ -144,7 +144,7 @@ class SharedDictStudy(Study):
         return 2 * point.size_bytes + (int(point.levels["readers"]) + 1) * mpi.SEGMENT_BYTES
 
     def open(
-        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+        self, site: Site, points: Sequence[Point], effort: Profile, seed: int
     ) -> AbstractContextManager[Bench]:
         """Give ranks for the largest point: those of the launcher around us, else our own."""
         most = max(int(point.levels["readers"]) for point in points)

@@ -71,7 +71,7 @@ def choose(
     from ipclab.frames import derived
     from ipclab.lab.lab import Lab
     from ipclab.lab.runs import runs_called
-    from ipclab.report import origins
+    from ipclab.machine.origin import origin_lines
     from ipclab.words.catalogue import SOURCE
     from ipclab_more.choose import asked, shown
     from ipclab_more.choose.answer import UNDECIDED
@@ -96,7 +96,7 @@ def choose(
     studies = [name for name in derived.studies_measured(chosen) if name in bearing]
     suspects.check_limits(chosen, studies)  # and that what is read is what was measured
     beaten = suspects.limits_beaten(chosen, studies)
-    say(origins.origin_lines([chosen]))
+    say(origin_lines([chosen]))
     answer = asked.tell(paths, chosen, need)
     say([f"{shown.text(Lab.of(chosen, paths, SOURCE), answer)}\n"])
     say([*beaten, f"run {runs_called(runs)}"])

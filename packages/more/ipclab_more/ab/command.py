@@ -99,13 +99,13 @@ def ab(names: Words, outputs: tuple[Path, ...], formats: Words, **given: Any) ->
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler)
-    effort = {name: given[name] for name in ("deadline", "seconds", "bound")}
+    allowed = {name: given[name] for name in ("deadline", "seconds", "bound")}
     placement = given["placement"] or "same"
     try:
         arms = _arms(names, given)
         progress = Progress(shown=True)
         with alone(progress.say), Launcher(checkout().ledger) as launcher:
-            answer = tried(arms, launcher, placement, progress=progress, **effort)
+            answer = tried(arms, launcher, placement, progress=progress, **allowed)
         first, second = arms
         report = TrialReport(answer, first.label, second.label, first.unit)
         for name, file in zip(formats, outputs, strict=False):

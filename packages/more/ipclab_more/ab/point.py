@@ -23,7 +23,7 @@ from ipclab.studies.installed import study as study_named
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import profile
 
-EFFORT = profile("quick")
+PROFILE = profile("quick")
 SEED = 1  # of the payloads
 SECONDS, LAUNCHES = 60.0, 5  # which take less than to begin
 
@@ -76,7 +76,7 @@ def at_point(
     wanted = {"backend": backend, "placement": placement, **levels}
     if size:
         wanted["size_bytes"] = size
-    effort = of_study.effort(EFFORT)
+    effort = of_study.effort(PROFILE)
     every = {name: (level,) for name, level in levels.items()}
     for point in of_study.points(effort, Sweep((size,) if size else None, (backend,), every)):
         if wanted.items() <= point.key().items():
@@ -98,7 +98,7 @@ def in_turns(
     """
     site = Site(launcher, checkout().data / "scratch", _nothing, _nothing, _nothing)
     study = study_named(next(iter(contestants.values())).point.study)
-    effort = study.effort(EFFORT)
+    effort = study.effort(PROFILE)
     schedule = Schedule(
         turns=effort.turns,
         warm_turns=1,

@@ -43,7 +43,7 @@ class TrialReport:
         ends = _ratio(self.answer.compared)
         return f"{self.answer.verdict}{why}: {QUANTITIES[self.unit]} of {self.over} {ends}"
 
-    def effort(self) -> str:
+    def measured(self) -> str:
         """Return how much was measured."""
         answer = self.answer
         return f"{len(answer.rounds)} rounds in {answer.seconds:.0f} s, bound {answer.bound:.1%}"
@@ -58,7 +58,7 @@ class TrialReport:
 
     def line(self) -> str:
         """Return all of it in one line."""
-        return "; ".join([self.shown(), self.effort(), *self.controls()])
+        return "; ".join([self.shown(), self.measured(), *self.controls()])
 
     def markdown(self) -> str:
         """Return a heading and a table, as a pull request shows them."""
@@ -66,7 +66,7 @@ class TrialReport:
         lines = [f"### {self.answer.verdict}", ""]
         if self.reason:
             lines += [self.reason, ""]
-        lines += [f"B over A: {_ratio(self.answer.compared)}. {self.effort()}.", ""]
+        lines += [f"B over A: {_ratio(self.answer.compared)}. {self.measured()}.", ""]
         lines += [f"| | | {QUANTITIES[self.unit]}{unit} |", "|---|---|---|"]
         for arm, label in ((A, self.first), (B, self.second), (AGAIN, self.first)):
             cell = label.replace("`", "'").replace("|", "\\|")

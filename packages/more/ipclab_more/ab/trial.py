@@ -146,11 +146,11 @@ def _doubt(compared: Comparison, controls: Mapping[str, Comparison]) -> str:
 
 
 def tried(
-    arms: Sequence[Arm], launcher: Launcher, placement: str, deadline: float, **effort: Any
+    arms: Sequence[Arm], launcher: Launcher, placement: str, deadline: float, **allowed: Any
 ) -> TrialAnswer:
     """Return the answer of a `trial` of two `arms`; every launch ends within `deadline` seconds.
 
-    `effort` is what `trial` is given. Raises `UsageError` for an arm that cannot be launched at
+    `allowed` is what `trial` is given. Raises `UsageError` for an arm that cannot be launched at
     all; the launch that shows this warms it up.
     """
     for arm in arms:
@@ -174,7 +174,7 @@ def tried(
     else:
         launches = {name: partial(arm.launch, launcher, deadline) for name, arm in by_name.items()}
         measured = partial(one_by_one, launches, random.Random())
-    return trial(partial(_insisting, measured), launcher.renew_old, time.monotonic, **effort)
+    return trial(partial(_insisting, measured), launcher.renew_old, time.monotonic, **allowed)
 
 
 def _insisting(made: Callable[[], T]) -> T:

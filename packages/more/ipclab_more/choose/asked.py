@@ -30,15 +30,15 @@ FAULTS, LIMITS = "faults", "limits"
 SECONDS = 0.1  # of a launch, where a run does not tell
 
 
-def request(need: Need, effort: str) -> "Request":
-    """Return what measures `need` under the profile `effort`: its points, and what bounds them.
+def request(need: Need, profile_name: str) -> "Request":
+    """Return what measures `need` under a profile: its points, and what bounds them.
 
     It is a run of its own, since mechanisms are compared by launches of the same rounds. Raises
     `UsageError` when no mechanism can have the points.
     """
     from ipclab.session.request import Request
 
-    usual = profile(effort)
+    usual = profile(profile_name)
     sweep = _sweep(need)
     effort_of_need = study(need.study).effort(usual)
     if need.deadline_us:

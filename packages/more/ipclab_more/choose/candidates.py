@@ -148,16 +148,16 @@ def _launches_of(need: Need, times: pd.DataFrame) -> Side | None:
 
 
 def _estimate(need: Need, times: pd.DataFrame) -> Quantity:
-    """Return the time of one mechanism by straight lines between the medians of measured sizes.
+    """Return the time of one mechanism by straight lines between the means of measured sizes' launches.
 
     Both axes are logarithmic. Nothing is estimated beyond the smallest and the largest size.
     """
-    medians = times.groupby(need.size_column).value.median().astype(float)
-    if medians.empty:
+    means = times.groupby(need.size_column).value.agg(mean_of).astype(float)
+    if means.empty:
         return missing("ns")
-    measured = np.log(medians.index.astype(float))
+    measured = np.log(means.index.astype(float))
     wanted = np.log(list(need.size))
-    estimates = np.interp(wanted, measured, np.log(medians), left=nan, right=nan)
+    estimates = np.interp(wanted, measured, np.log(means), left=nan, right=nan)
     time = float(np.exp(estimates) @ list(need.size.values()))
     return missing("ns") if np.isnan(time) else Quantity(time, "ns", kind="estimate")
 

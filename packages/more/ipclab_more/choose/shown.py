@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.bounds.states import UNSTEADY, apart
+from ipclab.bounds.states import UNSTEADY, disjoint
 from ipclab.errors import LabError
 from ipclab.frames import tails
 from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
-from ipclab.lab.shell import Text
+from ipclab.lab.shell import Multilingual
 from ipclab.paths import checkout, table_beside
 from ipclab.report.sheet import as_frame
 from ipclab.stats.compare import UNDECIDED as NOT_TOLD_APART
@@ -81,9 +81,9 @@ def _sentences(answer: Answer) -> list[str]:
     return sentences
 
 
-def said(lab: Lab, answer: Answer) -> Text:
+def said(lab: Lab, answer: Answer) -> Multilingual:
     """Return the verdict as a notebook shows it, for the readers of all its languages."""
-    return Text({of.words.lang: escaped(verdict(of, answer)) for of in (lab, *lab.others)})
+    return Multilingual({of.words.lang: escaped(verdict(of, answer)) for of in (lab, *lab.others)})
 
 
 def times(answer: Answer) -> pd.DataFrame:
@@ -110,7 +110,7 @@ def tables(lab: Lab, answer: Answer) -> dict[str, pd.DataFrame]:
     measured = rows.status != UNMEASURED
     # undecided though its interval is apart from the first's
     values = rows["value"].tolist()
-    lie_apart = [bool(value) and apart(value.ends, values[0].ends) for value in values]
+    lie_apart = [bool(value) and disjoint(value.ends, values[0].ends) for value in values]
     by_level = (rows.verdict == NOT_TOLD_APART) & np.array(lie_apart, dtype=bool)
     launches = rows.launches.astype(object)
     rows = rows.assign(

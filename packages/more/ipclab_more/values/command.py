@@ -70,7 +70,7 @@ def values(
     taken = 0
     for source in found:
         try:
-            with rows.opened(checkout(), source) as run:
+            with rows.run_given(checkout(), source) as run:
                 table = rows.rows(run, studies, wanted, quantile)
                 say(suspects.checked(run, studies), err=True)
                 text = rows.FORMS[form](run, table).removesuffix("\n")

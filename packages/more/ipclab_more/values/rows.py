@@ -170,7 +170,7 @@ def sources(named: Sequence[Path]) -> list[Path]:
 
 
 @contextmanager
-def opened(paths: Paths, source: Path) -> Iterator[RunFolder]:
+def run_given(paths: Paths, source: Path) -> Iterator[RunFolder]:
     """Give the run of `source`.
 
     A bundle's is placed for as long as it is read, so that thousands need the room of one. Raises

@@ -58,8 +58,8 @@ class World:
         arms = [A, B, AGAIN, LIMITS] if limit else [A, B, AGAIN]
         launches = {arm: partial(self.launch, arm) for arm in arms}
         measured = partial(one_by_one, launches, random.Random(1))
-        effort = {"seconds": seconds, "bound": 0.05, "progress": Progress()}
-        return trial(measured, begin, clock, **effort)  # type: ignore[arg-type]
+        allowed = {"seconds": seconds, "bound": 0.05, "progress": Progress()}
+        return trial(measured, begin, clock, **allowed)  # type: ignore[arg-type]
 
 
 def answered(slower: float = 0.1, **world: float) -> TrialAnswer:

@@ -21,7 +21,7 @@ from ipclab.frames.contests import CONTEST
 from ipclab.frames.ratios import Ratios
 from ipclab.lab.finding import bundle
 from ipclab.lab.lab import Lab
-from ipclab.lab.notes import written
+from ipclab.lab.notes import text_finding
 from ipclab.paths import checkout
 from ipclab.report.notebooks.quotes import MIME, Kept, Quoted
 from ipclab.stats.quantity import Quantity, of
@@ -85,7 +85,9 @@ def test_each_way_to_ask_for_a_ratio_gives_the_same(study: str) -> None:
 
 def printed(ratio: Quantity) -> None:
     """A text prints what the variable holds."""
-    said = bundle("text", written("{r:x,interval}", {"r": ratio}).values, "en")["text/markdown"]
+    said = bundle("text", text_finding("{r:x,interval}", {"r": ratio}).values, "en")[
+        "text/markdown"
+    ]
     assert said.replace("\\", "") == lab().words.numbers.format(ratio, "x,interval")
 
 

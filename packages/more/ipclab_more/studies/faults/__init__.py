@@ -48,7 +48,7 @@ class FaultsStudy(Study):
         """Return the profile with as many launches as values need: each has one fault."""
         return profile.exactly(profile.least_values)
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         size = max(sweep.sizes or (SIZE,))
         if size < LEAST_SIZE:
             why = "a message begins and ends with its number"
@@ -68,7 +68,7 @@ class FaultsStudy(Study):
             locked=[name for name, backend in mechanisms.items() if has_lock(backend)],
             faults=[fault for fault in faults if fault != LOCKED],
             locking=[fault for fault in faults if fault == LOCKED],
-            cross=(profile.pinned or [*profile.placements])[-1:],
+            cross=(effort.pinned or [*effort.placements])[-1:],
         )
 
     def missing(self, point: Point, scratch: Path) -> str | None:
@@ -78,11 +78,11 @@ class FaultsStudy(Study):
         """Return room for the rings of two consumers, and for those of the new peer."""
         return 3 * ring_bytes(point.size_bytes)
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the producer and its consumers, or a writer and a reader, on CPUs in turn."""
         fault = str(point.levels["fault"])
         plan = point_arguments(point, seed) | {"fault": fault}
-        plan["deadline_ns"] = self.own(profile)["deadline_ns"]
+        plan["deadline_ns"] = self.own(effort)["deadline_ns"]
         target = "locks:hold_lock" if fault == LOCKED else "processes:run_fault"
         names = roles_of(2 if fault in BESIDE else 1)
         return spread(names, f"ipclab_more.studies.faults.{target}", plan, placement)

@@ -9,7 +9,7 @@ from ipclab.spawn.ledger import NAME_KINDS, SHARED_MEMORY
 from ipclab.spawn.owned import FILE, KINDS, owned
 
 END, HALF, ERROR, SILENCE, OLD, WELL = ENDINGS = ("end", "half", "error", "silence", "old", "well")
-Numbers = list[int | None]
+SeenNumbers = list[int | None]
 
 
 def attempt_outcome(
@@ -39,7 +39,7 @@ def shares(kind: str) -> dict[str, float]:
     return {ending: float(ending == kind) for ending in ENDINGS}
 
 
-def losses(accepted: int, seen: Numbers) -> dict[str, float]:
+def losses(accepted: int, seen: SeenNumbers) -> dict[str, float]:
     """Return how many messages below `accepted` were lost, and how many came twice, late, torn."""
     whole = [number for number in seen if number is not None]
     return {

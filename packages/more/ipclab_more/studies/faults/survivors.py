@@ -11,7 +11,7 @@ from ipclab.spawn.proof import PROVED
 from ipclab.spawn.worker import Worker
 from ipclab.studies.joining import WAIT_NS
 from ipclab_more.studies.faults import plan as plans
-from ipclab_more.studies.faults.effects import SILENCE, Numbers, attempt_outcome, losses, shares
+from ipclab_more.studies.faults.effects import SILENCE, SeenNumbers, attempt_outcome, losses, shares
 from ipclab_more.studies.faults.plan import FIRST, LAST, SLACK_NS, Content, FaultPlan
 from ipclab_more.studies.stream.base import keep_times
 from ipclab_more.studies.stream.connection import PRODUCER, StreamWay
@@ -24,7 +24,7 @@ class Survivor:
 
     def __init__(self, worker: Worker, plan: FaultPlan, way: StreamWay, content: Content) -> None:
         self.worker, self.plan, self.way, self.content = worker, plan, way, content
-        self.seen: Numbers = []
+        self.seen: SeenNumbers = []
         self.sent, self.until = 0, 0
         self.end = way.ends[0]
 
@@ -81,7 +81,7 @@ class Survivor:
         keep_times(self.worker, plans.WATCHED, noticed_ns)
         self.worker.outcome.counters[plans.WATCHED] = shares(kind)
 
-    def account(self, accepted: int, seen: Numbers) -> None:
+    def account(self, accepted: int, seen: SeenNumbers) -> None:
         """Keep what became of `accepted` messages."""
         self.worker.outcome.counters[plans.LOSSES] = losses(accepted, seen)
 

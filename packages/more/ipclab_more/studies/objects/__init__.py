@@ -53,8 +53,8 @@ class ObjectsStudy(Study):
     def backends(self) -> tuple[str, ...]:
         return tuple(registry.ready(lambda backend: backend.channel and backend.name in CARRIERS))
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        own = self.own(profile)
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
+        own = self.own(effort)
         objects = sweep.levels.get("object", KINDS)
         return self.of_arms(
             sweep.of(self.backends()),
@@ -63,8 +63,8 @@ class ObjectsStudy(Study):
             frames=() if sweep.sizes else own["frames"],
             sizes=sorted(set(sweep.sizes or own["sizes"])),
             middle=sorted(set(sweep.sizes or (MIDDLE,))),
-            far=profile.pinned[-1:],
-            near=profile.pinned[:-1],
+            far=effort.pinned[-1:],
+            near=effort.pinned[:-1],
         )
 
     def missing(self, point: Point, scratch: Path) -> str | None:
@@ -84,10 +84,10 @@ class ObjectsStudy(Study):
         messages = 2 * capacity(point.size_bytes) if point.backend == "posix-shm" else 0
         return messages + room_bytes(point.size_bytes)
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
         levels = {"kind": point.levels["object"], "way": point.levels["way"]}
-        of = point_arguments(point, seed) | levels | {"readers": self.own(profile)["readers"]}
-        asked = {**of, **profile.samples}
+        of = point_arguments(point, seed) | levels | {"readers": self.own(effort)["readers"]}
+        asked = {**of, **effort.samples}
         taker = Role("server", f"{HERE}:take", of, placement.role(0), preload=self.preload)
         giver = Role("client", f"{HERE}:give", asked, placement.role(1), preload=self.preload)
         return [taker, giver]

@@ -27,8 +27,8 @@ from ipclab_more.studies.objects.proof import (
     FIRST,
     PROVED,
     Answer,
+    AnswerSeal,
     Order,
-    Seal,
     Timed,
     compare_objects,
     no_object,
@@ -48,7 +48,7 @@ class Link(NamedTuple):
     channel: Channel
     way: ObjectWay
     room: Room
-    seal: Seal
+    seal: AnswerSeal
     kind: str
 
 
@@ -99,7 +99,7 @@ def linked(worker: Worker, backend: str, size: int, kind: str, way: str) -> Iter
             region = segment.buffer
         if gives:
             secret = worker.meet()["server"]["secret"]
-        yield Link(channel, chosen, Room(region, place.path("object")), Seal(secret), kind)
+        yield Link(channel, chosen, Room(region, place.path("object")), AnswerSeal(secret), kind)
 
 
 def _unmap(segment: Segment) -> None:

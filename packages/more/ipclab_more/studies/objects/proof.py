@@ -20,7 +20,7 @@ SEAL_BYTES = 8
 Answer = tuple[int, int, float]
 
 
-class Seal:
+class AnswerSeal:
     """What the taking end, who made the `secret`, and the giving end alone can put on an answer.
 
     It is put on after the clocks that the answer tells, so it is in no time.

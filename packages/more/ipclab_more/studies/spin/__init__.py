@@ -46,8 +46,8 @@ class SpinStudy(Study):
         ready = registry.ready(lambda backend: backend.channel and not backend.ranks)
         return tuple(name for name in ready if name in known)
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        own, asked = self.own(profile), sweep.of(self.backends())
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
+        own, asked = self.own(effort), sweep.of(self.backends())
         windows = sweep.numbers("spin_ns", own["windows"])
         always = () if "spin_ns" in sweep.levels or ALWAYS_NS in windows else (ALWAYS_NS,)
         return self.of_arms(
@@ -57,16 +57,16 @@ class SpinStudy(Study):
             windows=windows,
             always=always,
             gaps=sweep.numbers("gap_ns", own["gaps"]),
-            pinned=profile.pinned,
-            last=profile.pinned[-1:],
+            pinned=effort.pinned,
+            last=effort.pinned[-1:],
         )
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return registry.backend(point.backend).refuses(point.size_bytes)
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
         shared = point_arguments(point, seed) | {"spin_ns": point.levels["spin_ns"]}
-        asking = shared | profile.samples
+        asking = shared | effort.samples
         asking |= {name: point.levels[name] for name in ("arm", "gap_ns")}
         return [
             Role("server", f"{HERE}:serve_spinning", shared, placement.role(0)),

@@ -65,17 +65,17 @@ class StreamStudy(Study):
         """Return the profile with room for the many messages of a stream."""
         return replace(profile, least_samples=max(LEAST, profile.least_samples), most_samples=MOST)
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
-        levels = LEVELS | (TABLE["brief_levels"] if profile.brief else {})
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
+        levels = LEVELS | (TABLE["brief_levels"] if effort.brief else {})
         levels |= {name: sweep.numbers(name, levels[name]) for name in SWEPT}
-        usual_sizes = (STREAMED[0], STREAMED[-1]) if profile.brief else STREAMED
+        usual_sizes = (STREAMED[0], STREAMED[-1]) if effort.brief else STREAMED
         sizes = sorted(set(sweep.sizes or usual_sizes))
         if sizes[0] < NUMBER.size:
             few = f"a stream of {sizes[0]} bytes"
             fix = f"give {NUMBER.size} bytes or more"
             raise UsageError(few, "a message begins with its number", fix)
         mechanisms = sweep.of(self.backends())
-        pinned = profile.pinned
+        pinned = effort.pinned
         return self.of_arms(
             mechanisms,
             found=mechanisms,
@@ -85,7 +85,7 @@ class StreamStudy(Study):
             cross=pinned[-1:],
             near=pinned[:-1],
             paced=sweep.sizes or PACED,
-            around=pinned[-1:] if profile.brief else pinned,
+            around=pinned[-1:] if effort.brief else pinned,
             **levels,
         )
 
@@ -93,7 +93,7 @@ class StreamStudy(Study):
         return registry.backend(point.backend).refuses(point.size_bytes)
 
     def open(
-        self, site: Site, points: Sequence[Point], profile: Profile, seed: int
+        self, site: Site, points: Sequence[Point], effort: Profile, seed: int
     ) -> AbstractContextManager[Bench]:
         return on_ranks_or_workers(site, points, HERE)
 
@@ -101,12 +101,12 @@ class StreamStudy(Study):
         """Return room for a ring each way of each consumer, each of four messages."""
         return int(point.levels["consumers"]) * ring_bytes(point.size_bytes)
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
         """Return the producer and its consumers, on CPUs in turn."""
         levels = {**point.levels}
         arm = levels.pop("arm")
-        open_ns = OPEN_TURNS * profile.turn_ns + STALLS * int(levels["stall_ns"])
-        plan = point_arguments(point, seed) | levels | profile.samples
+        open_ns = OPEN_TURNS * effort.turn_ns + STALLS * int(levels["stall_ns"])
+        plan = point_arguments(point, seed) | levels | effort.samples
         plan |= {"fill": bool(levels["fill"]), "open_ns": open_ns, "sleeps": arm == "paced"}
         names = roles_of(int(levels["consumers"]))
         return spread(names, f"{HERE}:run_stream", plan, placement)

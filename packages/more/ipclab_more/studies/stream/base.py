@@ -61,7 +61,7 @@ def keep_times(worker: Worker, op: str, *times: int) -> None:
     keep(worker, op, np.array(times, np.int64))
 
 
-def numbers_of(messages: Any) -> Any:
+def message_numbers(messages: Any) -> Any:
     """Return the numbers with which the rows of `messages` begin, in place."""
     return messages[:, : NUMBER.size].view(np.int64)[:, 0]
 
@@ -85,7 +85,7 @@ class StreamEnd:
         if plan.batch > 1:
             self.rows.reshape(-1)[:] = np.frombuffer(noise(key, self.rows.size), np.uint8)
         self.base = self.rows.copy()
-        self.numbers = numbers_of(self.rows)
+        self.numbers = message_numbers(self.rows)
         self.batches = 0  # of all phases before this one
         self.stamps = Stamps(f"rows of {key}", NUMBER.size, plan.size)
         self.stamped: tuple[slice, ...] = ()

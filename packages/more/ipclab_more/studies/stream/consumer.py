@@ -21,7 +21,7 @@ from ipclab_more.studies.stream.base import (
     StreamEnd,
     StreamPlan,
     keep_times,
-    numbers_of,
+    message_numbers,
 )
 from ipclab_more.studies.stream.connection import EACH, PRODUCER, StreamWay
 from ipclab_more.studies.stream.memory import own_memory
@@ -41,7 +41,7 @@ class Consumer(StreamEnd):
         super().__init__(worker, way, plan, secret)
         self.digests = worth(plan.work_ns) if plan.work_ns else 0
         self.buffer = np.zeros((plan.batch, plan.size), np.uint8)
-        self.came = numbers_of(self.buffer)
+        self.came = message_numbers(self.buffer)
         self.sequences = zeros(0)  # the numbers of the messages that came, in their order
         self.chance = random.Random()  # nobody else need know what is looked at
         self.kept: list[tuple[int, Data]] = []  # of this phase, to be looked at after it

@@ -43,7 +43,7 @@ class TasksStudy(Study):
         """Return the profile with a fixed number of launches: each starts all anew."""
         return super().effort(profile).exactly(profile.least_values)
 
-    def points(self, profile: Profile, sweep: Sweep) -> list[Point]:
+    def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         own = interpreters.this_python()
         pythons = sweep.levels.get("python", interpreters.KNOWN)
         sizes = sorted(set(sweep.sizes or SIZES))
@@ -67,16 +67,16 @@ class TasksStudy(Study):
     def missing(self, point: Point, scratch: Path) -> str | None:
         return interpreters.python_missing(str(point.levels["python"]))
 
-    def roles(self, point: Point, profile: Profile, placement: Placement, seed: int) -> list[Role]:
-        levels, own = point.levels, self.own(profile)
+    def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
+        levels, own = point.levels, self.own(effort)
         asked = {
             "way": point.backend,
             "queue": levels["queue"],
             "kind": levels["object"],
             "size": point.size_bytes,
             "seed": seed,
-            **profile.samples,
-            "budget_ns": profile.budget_ns,
+            **effort.samples,
+            "budget_ns": effort.budget_ns,
             "batches": own["batches"] if levels["arm"] == "main" else 0,
             "deadline_ns": own["deadline_ns"],
         }

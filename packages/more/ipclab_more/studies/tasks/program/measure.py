@@ -108,9 +108,9 @@ class MeasuredWay:
         self._one()
         self.first_ns = clock() - begun
 
-    def _one(self, loops: int = 0) -> int:
+    def _one(self) -> int:
         """Return the time of one task."""
-        task = self.tasks.next(loops, alone=True)
+        task = self.tasks.next(alone=True)
         begun = clock()
         answer = self.way.result(self.way.submit(task), WAIT)
         elapsed = clock() - begun

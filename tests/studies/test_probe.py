@@ -11,8 +11,8 @@ import pytest
 from ipclab.backends import message_queues
 from ipclab.backends.installed import backend
 from ipclab.spawn import started
-from ipclab.studies import trial
-from ipclab.studies.trial import refusals
+from ipclab.studies import probe
+from ipclab.studies.probe import refusals
 from tests.support.commands import names_of
 
 
@@ -24,8 +24,8 @@ def refuse(*_: object, **__: object) -> int:
 def test_a_message_comes_through_each_kind_or_it_is_told_why_not_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target = trial._target  # of what has no memory to share: `share`
-    monkeypatch.setattr(trial, "_target", lambda of: "share" if of.name == "pipe" else target(of))
+    target = probe._target  # of what has no memory to share: `share`
+    monkeypatch.setattr(probe, "_target", lambda of: "share" if of.name == "pipe" else target(of))
     kinds = ["unix", "lmdb", "shm-mmap", "mpi-bcast"]  # a channel, a store, a segment, ranks
     told = dict(refusals(tmp_path, [*kinds, "pipe"]))
     assert "pipe hands nothing over" in str(told.pop("pipe"))

@@ -23,7 +23,7 @@ LOST = {
 }
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """One observation: what was `seen`; if it is `wrong`, its `grade`, `effect` and `fix`."""
 
     name: str
@@ -42,7 +42,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Observed:
-    """What a finding may look at.
+    """What a diagnosis may look at.
 
     `present` tells which parts of the software are there, `need` is the shared memory (bytes) of
     the largest point, `shm_fault` why /dev/shm cannot be used, `alone` whether MPI's daemon can have
@@ -70,16 +70,16 @@ class Observed:
         return f"{ns / US:.1f} us" if ns >= US else f"{ns:.0f} ns"
 
 
-def examine(machine: Observed) -> list[Finding]:
-    """Return every finding in its order; what the machine does not tell gives none."""
+def examine(machine: Observed) -> list[Diagnosis]:
+    """Return every diagnosis in its order; what the machine does not tell gives none."""
     parts = (_noise, _clock_rate, _processor, _groups, _room, _rights, _software)
-    return [finding for part in parts for finding in part(machine)]
+    return [diagnosis for part in parts for diagnosis in part(machine)]
 
 
-def _noise(machine: Observed) -> Iterator[Finding]:
+def _noise(machine: Observed) -> Iterator[Diagnosis]:
     noise = machine.noise
     if (share := noise.get("steal")) is not None:
-        yield Finding(
+        yield Diagnosis(
             "steal",
             share > STEAL_SHARE,
             f"{share:.1%} of the CPUs' time",
@@ -91,7 +91,7 @@ def _noise(machine: Observed) -> Iterator[Finding]:
     if (tasks := noise.get("queue")) is not None:
         busy = noise.get("busy")
         used = "" if busy is None else f", {busy:.0%} of the CPUs' time used"
-        yield Finding(
+        yield Diagnosis(
             "run queue",
             tasks > QUEUE_SHARE,
             f"{tasks:.2f} other tasks a CPU{used}",
@@ -102,7 +102,7 @@ def _noise(machine: Observed) -> Iterator[Finding]:
             fix="end what else runs: top -o %CPU",
         )
     if (rate := noise.get("interrupts")) is not None:
-        yield Finding(
+        yield Diagnosis(
             "interrupts",
             rate > MOST_INTERRUPTS,
             f"{rate:,.0f} a second and CPU",
@@ -113,12 +113,12 @@ def _noise(machine: Observed) -> Iterator[Finding]:
         )
 
 
-def _clock_rate(machine: Observed) -> Iterator[Finding]:
+def _clock_rate(machine: Observed) -> Iterator[Diagnosis]:
     if name := machine.fact("frequency_governor"):
         slowest = machine.fact("frequency_min")
         fastest = machine.fact("frequency_max")
         times = f"{fastest / slowest:.1f} times" if slowest and fastest else "several times"
-        yield Finding(
+        yield Diagnosis(
             "governor",
             name != "performance",
             name,
@@ -127,7 +127,7 @@ def _clock_rate(machine: Observed) -> Iterator[Finding]:
             fix="cpupower frequency-set -g performance",
         )
     if (boost := machine.fact("boost")) is not None:
-        yield Finding(
+        yield Diagnosis(
             "turbo",
             boost,
             "on" if boost else "off",
@@ -139,9 +139,9 @@ def _clock_rate(machine: Observed) -> Iterator[Finding]:
         )
 
 
-def _processor(machine: Observed) -> Iterator[Finding]:
+def _processor(machine: Observed) -> Iterator[Diagnosis]:
     if threads := machine.fact("threads_per_core"):
-        yield Finding(
+        yield Diagnosis(
             "SMT",
             threads > 1,
             f"{threads} threads a core",
@@ -152,7 +152,7 @@ def _processor(machine: Observed) -> Iterator[Finding]:
             fix="echo off > /sys/devices/system/cpu/smt/control",
         )
     if cpus := machine.fact("cpus_allowed"):
-        yield Finding(
+        yield Diagnosis(
             "CPUs",
             cpus.isdigit(),
             cpus,
@@ -163,7 +163,7 @@ def _processor(machine: Observed) -> Iterator[Finding]:
     if kind := machine.fact("virtualisation"):
         same = machine.took("futex-wake same")
         cross = machine.took("futex-wake cross")
-        yield Finding(
+        yield Diagnosis(
             "virtual machine",
             kind != "none" and machine.fact("idle_governor") != "haltpoll",
             kind,
@@ -175,7 +175,7 @@ def _processor(machine: Observed) -> Iterator[Finding]:
     if clock := machine.fact("clocksource"):
         syscall = machine.took("syscall same")
         plain = machine.took("clock same")
-        yield Finding(
+        yield Diagnosis(
             "clock",
             clock != "tsc" and "tsc" in (machine.fact("clocksources") or []),
             clock,
@@ -185,10 +185,10 @@ def _processor(machine: Observed) -> Iterator[Finding]:
         )
 
 
-def _groups(machine: Observed) -> Iterator[Finding]:
+def _groups(machine: Observed) -> Iterator[Diagnosis]:
     quota = machine.fact("cpu_quota")
     held_back = f"{machine.noise.get('throttled') or 0:.1%} of the time"
-    yield Finding(
+    yield Diagnosis(
         "CPU quota",
         quota is not None,
         "none" if quota is None else f"{quota:g} CPUs, held back {held_back}",
@@ -198,7 +198,7 @@ def _groups(machine: Observed) -> Iterator[Finding]:
         fix="docker run without --cpus; systemctl set-property UNIT CPUQuota=",
     )
     limit = machine.fact("memory_limit")
-    yield Finding(
+    yield Diagnosis(
         "memory limit",
         limit is not None and limit < 2 * GIB,
         "none" if limit is None else f"{limit / GIB:.1f} GiB",
@@ -208,11 +208,11 @@ def _groups(machine: Observed) -> Iterator[Finding]:
     )
 
 
-def _room(machine: Observed) -> Iterator[Finding]:
+def _room(machine: Observed) -> Iterator[Diagnosis]:
     free = machine.fact("shm_free")
     fault = machine.shm_fault
     if fault or free is not None:
-        yield Finding(
+        yield Diagnosis(
             "/dev/shm",
             fault or free < machine.need,
             f"{fault or f'{free / MIB:,.0f} MiB free'}, {machine.need / MIB:,.1f} MiB needed",
@@ -222,7 +222,7 @@ def _room(machine: Observed) -> Iterator[Finding]:
             " none: mkdir /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
         )
     if (free := machine.fact("scratch_free")) is not None:
-        yield Finding(
+        yield Diagnosis(
             "data folder",
             free < GIB,
             f"{free / GIB:,.1f} GiB free",
@@ -232,9 +232,9 @@ def _room(machine: Observed) -> Iterator[Finding]:
         )
 
 
-def _rights(machine: Observed) -> Iterator[Finding]:
+def _rights(machine: Observed) -> Iterator[Diagnosis]:
     if (files := machine.fact("open_files_soft")) is not None:
-        yield Finding(
+        yield Diagnosis(
             "open files",
             files < LEAST_FILES,
             f"{files:,}",
@@ -243,7 +243,7 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="ulimit -n 4096",
         )
     if (locked := machine.fact("locked_memory")) is not None:
-        yield Finding(
+        yield Diagnosis(
             "locked memory",
             locked < 8 * MIB,
             f"{locked / MIB:,.1f} MiB",
@@ -253,7 +253,7 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="ulimit -l unlimited",
         )
     if container := machine.fact("container"):
-        yield Finding(
+        yield Diagnosis(
             "container",
             container != "none",
             container,
@@ -264,7 +264,7 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="docker run --security-opt seccomp=unconfined, or measure outside",
         )
     if (allowed := machine.fact("io_uring")) is not None:
-        yield Finding(
+        yield Diagnosis(
             "io_uring",
             not allowed,
             "allowed" if allowed else "forbidden",
@@ -273,7 +273,7 @@ def _rights(machine: Observed) -> Iterator[Finding]:
             fix="sysctl kernel.io_uring_disabled=0",
         )
     if machine.present.get("MPI") and machine.alone is not None:
-        yield Finding(
+        yield Diagnosis(
             "MPI network",
             not machine.alone,
             "of its own" if machine.alone else "the host's",
@@ -286,10 +286,10 @@ def _rights(machine: Observed) -> Iterator[Finding]:
         )
 
 
-def _software(machine: Observed) -> Iterator[Finding]:
+def _software(machine: Observed) -> Iterator[Diagnosis]:
     for name, effect in LOST.items():
         if (ready := machine.present.get(name)) is not None:
-            yield Finding(
+            yield Diagnosis(
                 name,
                 not ready,
                 "ready" if ready else "absent",

@@ -22,16 +22,16 @@ from ipclab.store.point import Point
 from ipclab.studies.joining import joined_ends
 from ipclab.studies.round_trip.ends import channel_end
 
-HERE = "ipclab.studies.trial"
+HERE = "ipclab.studies.probe"
 MESSAGE = bytes(range(100))
-WAIT_NS, SECONDS = 5_000_000_000, 15.0  # of a wait, and of a mechanism's trial
+WAIT_NS, SECONDS = 5_000_000_000, 15.0  # of a wait, and of one probe
 MAKER, FINDER = "server", "client"
 
 
 def refusals(ledger: Path, names: Iterable[str]) -> Iterator[tuple[str, str | None]]:
     """Yield each mechanism of `names` with why no message comes through it here; None if one does.
 
-    Nothing is left of a trial, and each has a deadline. Where no process can be started, that is
+    Nothing is left of a probe, and each has a deadline. Where no process can be started, that is
     why for each.
     """
     with ExitStack() as held:
