@@ -5,8 +5,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from ipclab.bounds.points import enriched_points
+from ipclab.frames.derived import read_frame, studies_measured
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
+from ipclab.report.compare.held import ComparedRun
 from ipclab.report.compare.machines import Machines
 from ipclab.report.compare.shared import mean_ratio, shared_points
 from ipclab.store.bundle import opened
@@ -104,3 +107,16 @@ def test_a_mean_ratio_has_the_mean_of_the_ends() -> None:
     mean = mean_ratio(points)
     assert (mean.value, mean.low, mean.high) == pytest.approx((2.0, 1.0, 4.0))
     assert not mean_ratio(points[:0])
+
+
+def test_a_comparison_knows_the_limits_that_the_run_itself_is_told_with() -> None:
+    folder = opened(checkout(), checkout().reference)
+    studies = [name for name in studies_measured(folder) if name in ("limits", "payload", "stream")]
+    launches = {name: read_frame(folder, name, "launches") for name in studies}
+    points = ComparedRun.of(folder.id, folder.about, launches).points
+    for name in ("payload", "stream"):
+        told = enriched_points(folder, name)
+        told = told[told.metric == "p50"].set_index(["point", "op"]).limit.astype(float)
+        known = points[points.study == name].set_index(["point", "op"]).bound.astype(float)
+        assert known.notna().any()
+        pd.testing.assert_series_equal(known, told.reindex(known.index), check_names=False)

@@ -102,7 +102,6 @@ def _bounded(
     known = floors(limits, questions)
     bounds = []
     for row in points.to_dict("records"):
-        levels = {**row, "wait": row["levels"].get("wait", "")}
-        floor = known.under(row["study"], row["op"], levels)
+        floor = known.under(row["study"], row["op"], {**row["levels"], **row})
         bounds.append((floor.ns, floor.low, floor.high) if floor else UNBOUNDED.values())
     return points.join(pd.DataFrame(bounds, points.index, list(BOUNDS), dtype=float))
