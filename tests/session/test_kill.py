@@ -151,9 +151,6 @@ def test_kill_9_of_conform_ends_its_peers_and_clean_takes_their_folder(world: Wo
     assert world.left(session) == []
 
 
-OF_ONE = ("--backend", "shm-mmap", "--size")
-
-
 def cli(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "ipclab", "measure", "--profile", "smoke", *arguments]
 
@@ -179,9 +176,7 @@ def test_kill_9_while_files_are_read_leaves_none(world: World, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("study", "few", "sign"),
-    some(
-        [("payload", (*OF_ONE, "84"), "points"), ("multiplexer", (), "session")], 2
-    ),
+    some([("payload", ("--backend", "file"), "points"), ("multiplexer", (), "session")], 2),
 )
 def test_ctrl_c_is_one_line(world: World, study: str, few: tuple[str, ...], sign: str) -> None:
     """As a terminal sends it, to all processes in the foreground, while Go compiles and while
