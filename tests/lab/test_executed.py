@@ -30,7 +30,7 @@ BOOKS = {
     "09_tasks": "tasks",
     "10_spin": "spin",
 }
-DAILY = ("01_payload", "07_faults", "10_spin")  # of which the first takes longest
+DAILY = ("01_payload", "07_faults", "10_spin")  # which are quick
 # What is changed: values of a level, levels that change places.
 TIMES = [
     ("payload", "backend", "tcp", 10),
