@@ -23,8 +23,9 @@ from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, environment
+from tests.support.few import all_asked
 from tests.support.made import make_launch
-from tests.support.rendered import DATA, TRANSLATED, report, share_opened
+from tests.support.rendered import DAILY, DATA, TRANSLATED, report, share_opened
 
 # Tests measure beside each other.
 os.environ[BESIDE] = "1"
@@ -61,16 +62,18 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 # What takes longest begins first, so that no process is alone with it at the end.
 LONGEST = (
-    "test_recomputed",
     "test_report",
-    "test_executed",
-    "test_kill",
-    "test_sweeps",
+    "test_recomputed",
     "test_wheel",
-    "test_ab_arms",
     "test_cluster",
+    "test_executed",
+    "test_hostile_texts",
     "test_killed",
+    "test_kill",
+    "test_documents",
     "test_lab",
+    "test_ab_arms",
+    "test_sweeps",
 )
 
 
@@ -163,15 +166,17 @@ def bundle(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the English reports of the reference run."""
-    return _rendered(tmp_path_factory, "reports", "en")
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the English reports of the reference run; of daily tests a few."""
+    few = () if all_asked(request) else DAILY
+    return _rendered(tmp_path_factory, "reports", "en", few=few)
 
 
 @pytest.fixture(scope="session")
-def translated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def translated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a few of its reports in the other languages."""
-    return _rendered(tmp_path_factory, "translated", "ko", "zh", few=TRANSLATED)
+    few = TRANSLATED if all_asked(request) else TRANSLATED[:1]
+    return _rendered(tmp_path_factory, "translated", "ko", "zh", few=few)
 
 
 def _rendered(

@@ -36,7 +36,8 @@ FAULTS = {  # of each message, of some, or of what shows only among many
     "zeros": r"message \d+ of \d+ bytes came as nothing but zeros",
     "cut": r"wrong length: a message of \d{4,5} bytes came with 2048",
     "early": "it answers before it has read the message: read all bytes, then say 'sent'",
-    "ahead": "message 3 of 4097 bytes came with other bytes at 4096",
+    # its last byte is the right one by chance in one message of 256
+    "ahead": r"message \d+ of \d+ bytes came with other bytes at (4096|65535)",
 }
 ENDLESS = {  # what filled the memory
     "flood": "it lies about its size: 536870912 bytes announced: no message has more than 65536",

@@ -10,6 +10,7 @@ import pytest
 
 from tests.end_to_end.browser import chromium
 from tests.support.few import some
+from tests.support.rendered import TRANSLATED
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 SERIOUS = ("serious", "critical")
@@ -53,7 +54,7 @@ def test_pages_are_accessible(browser: Any, made: Path, translated: Path, names:
     page = browser.new_page(viewport={"width": 390, "height": 800})
     found = [file for name in names for file in sorted((made / "en").glob(f"{name}.html"))]
     assert len(found) >= len(names)
-    for file in [*found, translated / "ko/00_appendix.html"]:
+    for file in [*found, translated / f"ko/{TRANSLATED[0]}.html"]:
         page.goto(file.as_uri())
         rules = {"color-contrast": {"enabled": file.stem in KINDS}}  # all have one style sheet
         options = {"resultTypes": ["violations"], "rules": rules}
@@ -64,7 +65,7 @@ def test_pages_are_accessible(browser: Any, made: Path, translated: Path, names:
 
 def test_contents_by_keyboard(browser: Any, translated: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.goto((translated / "ko" / "00_appendix.html").as_uri())
+    page.goto((translated / "ko" / f"{TRANSLATED[0]}.html").as_uri())
     for _ in range(24):  # past the links to other pages
         page.keyboard.press("Tab")
         target = page.evaluate("document.activeElement.getAttribute('href')")

@@ -206,7 +206,7 @@ def is_row(run: RunFolder, row: str, unit: str = "") -> bool:
     return known is not None and unit in ("", known)
 
 
-@pytest.mark.parametrize("name", some(NOTEBOOKS, 4))
+@pytest.mark.parametrize("name", some(NOTEBOOKS, 8))
 def test_every_number_of_a_report_is_that_of_the_samples(name: str, run: RunFolder) -> None:
     raw, contests, wrong, count = samples_of(run.path), rivals(run.path), [], 0
     for quantity, _, _ in printed(name, run.path):

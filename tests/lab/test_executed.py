@@ -13,7 +13,7 @@ from tests.support.changed import Run
 from tests.support.cut import cut
 from tests.support.divided import undivided
 from tests.support.executed import contradicted, executed, findings, holes
-from tests.support.few import some
+from tests.support.few import some, where
 from tests.support.grey import alike
 from tests.support.rendered import DATA
 from tests.support.told import measured, reference
@@ -30,6 +30,7 @@ BOOKS = {
     "09_tasks": "tasks",
     "10_spin": "spin",
 }
+DAILY = ("01_payload", "07_faults", "10_spin")  # which are quick
 # What is changed: values of a level, levels that change places.
 TIMES = [
     ("payload", "backend", "tcp", 10),
@@ -71,7 +72,7 @@ def as_measured(_run: RunFolder, study: str, kind: str) -> pd.DataFrame:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some([*BOOKS], 3))
+@pytest.mark.parametrize("name", where([*BOOKS], lambda name: name in DAILY))
 def test_a_page_is_true_and_its_figures_can_be_read(name: str) -> None:
     page = executed(name, as_measured, drawn=True)
     assert findings(page.said) or name == "07_faults"  # whose findings are counts
@@ -89,7 +90,7 @@ def test_a_page_is_true_and_its_figures_can_be_read(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "run", some(CHANGED, 5), ids=lambda run: f"{run.study} {run.changes or run.places}"
+    "run", some(CHANGED, 10), ids=lambda run: f"{run.study} {run.changes or run.places}"
 )
 def test_findings_follow_the_values(run: Run) -> None:
     name = next(name for name, study in BOOKS.items() if study == run.study)

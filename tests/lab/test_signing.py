@@ -35,6 +35,7 @@ from ipclab.report.appendix.signing import (
     title_block,
 )
 from ipclab.report.appendix.traced import judged, traced
+from ipclab.report.appendix.trust import each_launch
 from ipclab.report.appendix.uncertainty import EVALUATED, apart, budget, expanded
 from ipclab.report.notebooks.quotes import notebooks
 from ipclab.report.pages import document
@@ -284,8 +285,12 @@ def test_the_worst_flag_of_a_kind_is_that_of_a_value(
     assert (row["launches"].value, row["samples"].value) == (5, 50)
 
 
-def test_criteria_of_the_environment_hold_or_not(tmp_path: Path) -> None:
+def test_criteria_of_the_environment_hold_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lab = lab_with(tmp_path)
+    launches = each_launch(lab, "payload")  # derived once: other sessions would make others of them
+    monkeypatch.setattr("ipclab.report.appendix.flagged.each_launch", lambda *_: launches)
     told = quiet(lab, "payload")
     assert all_held(lab, "payload") == ({*told.kept} == {"held"})
     of_launches = list(told.kept[1:])

@@ -13,7 +13,7 @@ from validate_pyproject.api import Validator
 from ipclab.words.output import FIGURE, TABLE
 from tests.support import reading
 from tests.support.bundled import make_run
-from tests.support.commands import ROOT, environment
+from tests.support.commands import ROOT, WITHOUT_NATIVE, environment
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -35,6 +35,7 @@ def plugged(folder: Path, document: str, name: str, group: str) -> dict[str, str
 def plug(folder: Path, code: str, name: str, group: str, entry: str) -> dict[str, str]:
     """Write a module `name` with its entry point; return an environment that has it."""
     (folder / f"{name}.py").write_text(code)
+    (folder / "sitecustomize.py").write_text(WITHOUT_NATIVE)  # limits take most of the time
     about = folder / f"{name}-0.1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n")

@@ -32,11 +32,6 @@ def unstable(source: str) -> Iterator[str]:
             yield ast.unparse(node)
 
 
-def test_what_is_unstable_is_seen() -> None:
-    source = 'a.sort_values("x"); a.sort_values(["x", "y"]); a.sort_values("x", kind="stable")'
-    assert list(unstable(source)) == ["a.sort_values('x')"]
-
-
 def test_rows_that_are_equal_keep_their_order() -> None:
     sources = {file: [file.read_text(encoding="utf-8")] for file in MODULES}
     sources |= {notebook: code_cells(notebook) for notebook in NOTEBOOKS}

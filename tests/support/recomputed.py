@@ -23,15 +23,17 @@ class Raw:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.launches = cache(self._launches)
+        self.launches, self.told = cache(self._launches), cache(self._told)
+
+    def _told(self, study: str, point: str) -> Any:
+        """Return what the file of a point tells beside its samples."""
+        file = self.folder / "points" / study / f"{point}.parquet"
+        return json.loads(pq.read_metadata(file).metadata[b"ipclab"])
 
     def _launches(self, study: str, point: str) -> list[dict[str, Any]]:
         """Return the launches of a point, each with `ns`: op -> times of one operation."""
-        file = self.folder / "points" / study / f"{point}.parquet"
-        table = pq.read_table(file)
-        launches: list[dict[str, Any]] = json.loads(pq.read_metadata(file).metadata[b"ipclab"])[
-            "launches"
-        ]
+        table = pq.read_table(self.folder / "points" / study / f"{point}.parquet")
+        launches: list[dict[str, Any]] = self.told(study, point)["launches"]
         columns = (table[name].to_pylist() for name in ("launch", "op", "ns"))
         for launch in launches:
             launch["ns"] = {}
@@ -44,8 +46,7 @@ class Raw:
 
     def size(self, study: str, point: str) -> int:
         """Return the payload of a point in bytes."""
-        file = self.folder / "points" / study / f"{point}.parquet"
-        return int(json.loads(pq.read_metadata(file).metadata[b"ipclab"])["point"]["size_bytes"])
+        return int(self.told(study, point)["point"]["size_bytes"])
 
     def by_launch(self, study: str, point: str, op: str, metric: str) -> list[float]:
         """Return a metric in each launch."""

@@ -14,7 +14,8 @@ from ipclab.report.pages.typeset import Sheet
 from tests.support.commands import ROOT
 
 DATA = "data-of-test"  # beside the reports
-TRANSLATED = ("00_appendix",)  # read in the other languages, too
+DAILY = ("00_appendix", "01_payload", "04_round_trip", "claims")  # with all kinds of content
+TRANSLATED = ("10_spin", "00_appendix")  # read in the other languages, too: the first daily
 OPENED = checkout().opened
 # The command line, whose reports consist of the notebooks named first
 OF_FEW = """

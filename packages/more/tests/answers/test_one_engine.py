@@ -52,7 +52,7 @@ def compared(study: str) -> pd.DataFrame:
     return rivals.assign(verdict=rivals.verdict.mask(shaken, states.UNSTEADY))
 
 
-@pytest.mark.parametrize("study", some(STUDIES, 2))
+@pytest.mark.parametrize("study", some(STUDIES, 3))
 def test_the_scheduler_asks_for_what_a_contest_lacks(study: str) -> None:
     bound = lab().run.questions.same
     medians = derived.read_frame(lab().run, study, "launches")
