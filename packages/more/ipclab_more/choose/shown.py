@@ -64,7 +64,7 @@ def _asleep(lab: Lab, answer: Answer) -> list[str]:
     rows = rows[~rows.backend.isin(spinning)]
     if not answer.best or {*answer.best} - spinning or rows.empty:
         return []
-    first = next(rows.itertuples())
+    first: Any = next(rows.itertuples())
     name = lab.level("backend", first.backend)
     said = lab.words.numbers.format(first.value, "interval")
     return [lab.say(WORDS["verdict"]["asleep"], name=name, time=said)]
