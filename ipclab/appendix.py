@@ -6,9 +6,16 @@ from ipclab.report.appendix.environment import (
     about_configuration,
     environment,
     judged_by_another,
+    kind_of_machine,
 )
 from ipclab.report.appendix.flagged import all_held, flagged, quiet
-from ipclab.report.appendix.signed import counted, recalculable, signed
+from ipclab.report.appendix.signed import (
+    counted,
+    least_shown,
+    ratio_notes,
+    recalculable,
+    signed,
+)
 from ipclab.report.appendix.signing import control_of, is_preliminary, page_marks, title_block
 from ipclab.report.appendix.traced import judged, traced
 from ipclab.report.appendix.trust import trusted

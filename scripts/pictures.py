@@ -17,6 +17,7 @@ from PIL import Image
 
 from ipclab.lab.figure import Figure
 from ipclab.report.notebooks.quotes import MIME as VALUES
+from ipclab.report.pages import order
 from ipclab.report.pages.document import read_document
 
 GALLERY = {  # the notebook of each text, and the figure of it that READMEs show
@@ -64,13 +65,14 @@ def write_gallery(readme: Path, lang: str, out: Path) -> None:
 
 
 def caption(executed: Path, name: str) -> tuple[str, str]:
-    """Return the title of a figure of an executed notebook, and what it shows: its whole caption."""
+    """Return the title of a figure's notebook, and what it shows: what was found, and its caption."""
     document = read_document(nbformat.read(executed, as_version=4), executed.parent)
     (figure,) = (
         block for block in document.blocks if isinstance(block, Figure) and block.name == name
     )
     told = figure.caption.removeprefix(document.labels[name]).lstrip(".： ")
-    return document.title, told
+    found = order.cited(node for tree in document.prose for node in tree)[name]
+    return document.title, f"{found}{'' if found.endswith('。') else ' '}{told}"
 
 
 def shrunk(png: bytes, pixels: int = PIXELS) -> bytes:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from ipclab.lab.lab import Lab
 
 METHOD_NAMES = labels.WORDS["methods"]
+UNDECIDED = N_(
+    "A verdict is undecided when the interval contains the rule's bound, or when there is none. What"
+    " this run decides stands first."
+)
 NOTES = [
-    N_(
-        "A verdict is undecided when the interval contains the rule's bound, or when there is"
-        " none. What this run decides stands first."
-    ),
     N_("A rounded bound stands for every value that rounds to it, in the digits of its text."),
     N_(
         "Where a claim compares several values, their intervals hold together: they are wider than"
@@ -167,7 +167,7 @@ def claims_table(
         frame[lab.say(N_("Run of the text"))] = [
             by_study[name].get(arm, none) for name, arm in pairs
         ]
-    notes = [*NOTES]
+    notes = [UNDECIDED, *NOTES]
     if study:  # the audit has a table of them
         for column, how in METHODS.items():
             told = shown[(shown[column] != "") & (shown.fairly | (column == "concedes"))]

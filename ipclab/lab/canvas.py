@@ -23,6 +23,7 @@ from ipclab.lab.figure import FIGURES, Figure
 from ipclab.marks import drawn, style
 from ipclab.marks.pictures import pictures
 from ipclab.store.files import write_whole
+from ipclab.words import labels
 from ipclab.words.words import DASH, NOT_MEASURED, Words
 
 LEGEND_COLUMNS = 6
@@ -87,6 +88,7 @@ def finished(lab: Data, canvas: Any, name: str, title: str, alt: str) -> Figure:
 
 def complete(canvas: Any) -> None:
     """Add what waits for the final layout: legend, names beside lines; translate all texts."""
+    sketch = drawn.sketch_of(canvas)
     if not canvas.legends and not any(axes.get_legend() for axes in canvas.axes):
         named_handles: dict[str, Any] = {}
         for axes in canvas.axes:
@@ -98,15 +100,22 @@ def complete(canvas: Any) -> None:
                 list(named_handles),
                 loc="outside lower center",
                 ncols=min(len(named_handles), LEGEND_COLUMNS),
+                title=_name_of_amounts(sketch),
                 fontsize=8,
+                title_fontsize=8,
             )
-    sketch = drawn.sketch_of(canvas)
     for text in canvas.findobj(Text):
         words = text.get_text()
         if words and "$" not in words:  # no mathematics
             text.set_text(sketch.say(words))
     for draw in sketch.later or ():
         draw()
+
+
+def _name_of_amounts(sketch: drawn.Drawn) -> str | None:
+    """Return what the levels of a legend are of, where these are amounts, which do not tell it."""
+    factors = [name for name, levels in sketch.places.items() if name and len(levels) > 1]
+    return sketch.words.label(factors[0]) if factors[:1] and factors[0] in labels.UNITS else None
 
 
 class Relabelled:

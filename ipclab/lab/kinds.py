@@ -187,7 +187,12 @@ class Kinds(Ranked):
         rivals = [others[place : place + 1] for place in range(1, len(others))]
         ratios = [self._of_row(first) / self._of_row(rival) for rival in rivals]
         is_open = any(verdict(each, self.run.questions.same) not in (LESS, MORE) for each in ratios)
-        return replace(found, verdict=OPEN) if found.decided and is_open else found
+        if found.verdict == "missing":
+            return found
+        decided = OPEN if found.decided and is_open else found.verdict
+        return replace(
+            found, verdict=decided, values={**found.values, "best": len(ranked) > FEWEST}
+        )
 
     def _pairs_of(self, after: pd.DataFrame, before: pd.DataFrame, on: list[str]) -> pd.DataFrame:
         """Return the rows of `after` with their ratio to the row of `before` (`_under`), ascending."""

@@ -37,6 +37,15 @@ def name_rows(ax: Any, factor: str, levels: Sequence[Any]) -> None:
     ax.set_ylim(len(levels) - 0.5, -0.5)
 
 
+def _rows_of(ax: Any, levels: Iterable[Any]) -> dict[Any, int]:
+    """Return the row of each level, from the top: that of panels that share the axis, if it has one."""
+    known = drawn.sketch_of(ax).levels
+    together = ax.get_shared_y_axes().get_siblings(ax)
+    before = [level for other in together for level in known.get(other, ())]
+    known[ax] = list(dict.fromkeys([*before, *levels]))
+    return {level: row for row, level in enumerate(known[ax])}
+
+
 def dots(
     frame: pd.DataFrame, *, y: str, ax: Any, hue: str | None = None, log: str = ""
 ) -> dict[Any, int]:
@@ -46,7 +55,7 @@ def dots(
     """
     if not drawable(frame, ax, y, hue):
         return {}
-    rows = {level: row for row, level in enumerate(labels.ordered(y, dict.fromkeys(frame[y])))}
+    rows = _rows_of(ax, labels.ordered(y, dict.fromkeys(frame[y])))
     sketch = drawn.sketch_of(ax)
     series = list(groups(frame, hue))
     for nth, (level, part) in enumerate(series):
@@ -107,10 +116,10 @@ def bars(frame: pd.DataFrame, *, y: str, hue: str, ax: Any) -> None:
     """Draw a stacked bar for each level of `y`, a part for each level of `hue` in order."""
     if not drawable(frame, ax, y, hue):
         return
-    rows = list(dict.fromkeys(frame[y]))
+    rows = list(_rows_of(ax, dict.fromkeys(frame[y])))
     levels = labels.ordered(hue, dict.fromkeys(frame[hue]))
     lengths = frame.groupby([y, hue]).value.sum().unstack(fill_value=0)
-    lengths = lengths.reindex(index=rows, columns=levels)
+    lengths = lengths.reindex(index=rows, columns=levels, fill_value=0)
     left = lengths.cumsum(axis="columns").shift(axis="columns", fill_value=0.0)
     for place, level in enumerate(levels):
         look: dict[str, Any] = {

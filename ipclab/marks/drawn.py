@@ -25,10 +25,10 @@ class Drawn:
     `say` translates and fills a text, `names` are what levels are called (msgids) where that is
     not what they are called elsewhere. `rows` counts by study what was drawn, `empty` says that
     some axes had nothing to draw. `series` are the frames that marks were made of, and where these
-    are (axes, frame, x, y, name), `places` counts the levels of each factor, `strokes` are the
-    lines' looks by level, `extents` the values that logarithmic axes show and `ends` how far the
-    data of an axis reach, both by axes and "x" or "y". `later` waits for the final layout, where a
-    figure has one.
+    are (axes, frame, x, y, name), `places` counts the levels of each factor, `levels` are those in
+    rows, by axes, `strokes` are the lines' looks by level, `extents` the values that logarithmic
+    axes show and `ends` how far the data of an axis reach, both by axes and "x" or "y". `later`
+    waits for the final layout, where a figure has one.
     """
 
     words: Words
@@ -38,6 +38,7 @@ class Drawn:
     empty: bool = False
     series: list[tuple[Any, Any, Any, Any, str]] = field(default_factory=list)
     places: dict[str, dict[Any, int]] = field(default_factory=dict)
+    levels: dict[Any, list[Any]] = field(default_factory=dict)
     strokes: dict[object, tuple[str, str, str]] = field(default_factory=dict)
     extents: dict[tuple[Any, str], tuple[float, float]] = field(default_factory=dict)
     ends: dict[tuple[Any, str], tuple[float, float]] = field(default_factory=dict)

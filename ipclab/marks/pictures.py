@@ -109,6 +109,7 @@ def _fit_legend(canvas: Any) -> None:
         columns = min(columns, wide._ncols) - 1
         names = [text.get_text() for text in wide.get_texts()]
         look = {"loc": "outside lower center", "ncols": columns, "prop": wide.prop}
+        look |= {"title": wide.get_title().get_text() or None, "title_fontproperties": wide.prop}
         wide.remove()
         canvas.legend(wide.legend_handles, names, **look)
 

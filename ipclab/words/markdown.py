@@ -66,7 +66,7 @@ def _advice(data: Mapping[str, Any], words: Words) -> str:
 
 
 def _choice(finding: Mapping[str, Any], words: Words) -> str:
-    """Return what to take: the better side, or all that are as good."""
+    """Return what to take: the better side, or the first with those that are as good."""
     sides = finding["sides"]
     if finding["kind"] == "compare" and finding["verdict"] != "alike":
         more_is_better = phrases.MEASURES[finding["measure"]].get("better") == "more"
@@ -76,7 +76,11 @@ def _choice(finding: Mapping[str, Any], words: Words) -> str:
         sides = sides[: 1 + finding["values"]["as_good"]]
     if len(sides) == 1:
         return phrases.name(sides[0], words)
-    return str(SENTENCES["page"][words.lang]["either"]).format(names=listed(sides, words))
+    page = SENTENCES["page"][words.lang]
+    if finding["kind"] == "compare":
+        return str(page["either"]).format(names=listed(sides, words))
+    first = phrases.name(sides[0], words)
+    return str(page["first"]).format(name=first, rest=listed(sides[1:], words))
 
 
 def _because(finding: Mapping[str, Any], words: Words) -> str:

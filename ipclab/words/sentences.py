@@ -120,6 +120,11 @@ def _within(over: Quantity, words: Words) -> str:
 
 
 def _compared(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
+    filled = _sides_compared(finding, words, measure)
+    return filled | {"best": _word(words, "best") if finding["values"].get("best") else ""}
+
+
+def _sides_compared(finding: FindingData, words: Words, measure: Any) -> Filled:
     sides = _of_both(finding, words)
     verdict, values = finding["verdict"], finding["values"]
     if verdict not in ("less", "more"):

@@ -27,7 +27,13 @@ from ipclab.report.appendix.about import about_run, sessions
 from ipclab.report.appendix.calibration import calibration, calibration_table
 from ipclab.report.appendix.environment import about_configuration, judged_by_another
 from ipclab.report.appendix.flagged import all_held, flagged, quiet
-from ipclab.report.appendix.signed import recalculable, signed
+from ipclab.report.appendix.signed import (
+    EITHER,
+    PIECEWISE,
+    least_shown,
+    recalculable,
+    signed,
+)
 from ipclab.report.appendix.signing import (
     Marks,
     is_preliminary,
@@ -44,7 +50,7 @@ from ipclab.report.pages.report import notebooks_of
 from ipclab.report.pages.words import Sources, report_title
 from ipclab.stats.intervals import NOMINAL, SESSION_ERROR, mean_of
 from ipclab.stats.intervals import uncertainty as uncertainty_of
-from ipclab.stats.quantity import Quantity, measured
+from ipclab.stats.quantity import Quantity, measured, missing
 from ipclab.stats.sessions import SESSION_HEATS
 from ipclab.store.calibration import Counted
 from ipclab.studies.payload import AS_V09
@@ -235,6 +241,14 @@ def test_the_table_has_a_row_for_each_placement_of_the_run(
     monkeypatch.setattr("ipclab.report.appendix.calibration.counted_in_run", lambda _: mine)
     rows = [list(row)[:3] for row in calibration_table(lab_with(tmp_path)).rows]
     assert sorted(rows) == [["same CPU", "6", "16.7%"], ["two CPUs", "9", "0%"]]
+
+
+def test_the_least_that_is_shown_is_the_low_end_of_the_least_receiver_never_rounded_up() -> None:
+    gain = Quantity(5.68, low=4.4568, high=7.25)
+    for low, high, told in ((0.57, 0.97, (4.45, PIECEWISE)), (1.0279, 1.7, (1.02, EITHER))):
+        least, receivers = least_shown(gain, Quantity(1.3, low=low, high=high))
+        assert (least.value, receivers) == told
+    assert least_shown(gain, missing())[1] == PIECEWISE
 
 
 def test_signed_values_are_calculated_again_from_what_is_attached(tmp_path: Path) -> None:

@@ -83,6 +83,17 @@ def test_a_level_looks_alike_in_each_panel_whatever_else_a_panel_holds(draw) -> 
     assert len(set.union(*looks.values())) == 3
 
 
+def test_panels_that_share_their_rows_have_each_mechanism_in_its_own() -> None:
+    figure, axes = plt.subplots(1, 2, sharey=True)
+    orders = ["tcp", "unix"], ["unix", "pipe", "tcp"]
+    for ax, order in zip(axes, orders, strict=True):
+        frame = pd.DataFrame({"backend": order, "value": [float(len(name)) for name in order]})
+        rows = dots(frame.assign(study="round_trip", unit="ns"), y="backend", ax=ax)
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == ["tcp", "unix", "pipe"]
+    assert rows == {"tcp": 0, "unix": 1, "pipe": 2}
+    plt.close(figure)
+
+
 def test_a_limit_and_a_panel_for_each_level(ax) -> None:
     panels = plt.figure().subplots(1, 2)
     for panel, rows in facets(FRAME, "backend", panels):

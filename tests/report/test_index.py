@@ -32,10 +32,10 @@ def made(folder: Path, name: str, text: str) -> Path:
 
 
 def test_the_index_holds_every_finding_in_order(tmp_path: Path) -> None:
-    table = "| A |\n|---|\n| b |\n\n: Caption {#advice}"
+    table = "| For | Take |\n|---|---|\n| small | unix |\n\n: Caption {#payload-advice}"
     texts = {
         "00_appendix": "# Appendix\n\nFirst words.",
-        "01_payload": f"# Two payloads\n\n1. One. [](#advice)\n2. Two.\n\n{table}",
+        "01_payload": f"# Two payloads\n\n1. One. [](#payload-advice)\n2. Two.\n\n{table}",
     }
     files = {name: made(tmp_path, name, text) for name, text in texts.items()}
     entries = [
@@ -45,7 +45,8 @@ def test_the_index_holds_every_finding_in_order(tmp_path: Path) -> None:
     html = index.write(entries, tmp_path, ABOUT).read_text("utf-8")
     assert html.count("Not measured here") == 1 and "Last." not in html
     assert (
-        html.index("First words.")
+        html.index("small：<strong>unix</strong>")
+        < html.index("First words.")
         < html.index("Two payloads</a></h2>")
         < html.index("One.")
         < html.index("Two.")
@@ -53,9 +54,8 @@ def test_the_index_holds_every_finding_in_order(tmp_path: Path) -> None:
     links = re.findall(r'href="(?!#)([^"]*)"', html)
     assert links == [
         "../en/index.html",
-        "00_appendix.html",
-        "01_payload.html",
-        "01_payload.html#advice",
+        *("00_appendix.html", "01_payload.html") * 2,
+        "01_payload.html#payload-advice",
     ]
     assert '<html lang="zh-Hans">' in html
 

@@ -102,26 +102,28 @@ def test_findings_are_one_list_on_the_first_page() -> None:
     assert len(listed["c"][1]) == 3
 
 
-def test_a_caption_begins_with_what_was_found() -> None:
+def test_a_caption_begins_with_what_was_found_unless_that_stands_beside_it() -> None:
     told = shown("# T")
     below = {"told": "It is v1.0: `slow`.", "last": "가장 빠르다. 더 있다."}
-    for name in ("cited", "told", "plain", "last"):
+    for name in ("cited", "told", "plain", "last", "beside"):
         drawn = Figure("<svg/>", "a", "What is shown", name)
         outputs = [v4.new_output("display_data", data) for data, _ in drawn.shown()]
         outputs += [found(below[name])] if name in below else []
-        told.cells.append(v4.new_code_cell(outputs=outputs))
-    leads = ["It is 2.5 as fast. More. [](#cited)", "Another. [](#cited), [](#told)"]
+        tags = {"tags": ["front"]} if name == "beside" else {}
+        told.cells.append(v4.new_code_cell(outputs=outputs, metadata=tags))
+    leads = ["It is 2.5 as fast. More. [](#cited)", "Another. [](#cited), [](#told), [](#beside)"]
     told.cells.append(v4.new_code_cell(outputs=[found(each, lead=True) for each in leads]))
     read = document.read_document(told, Path())
     captions = [block.caption for block in read.blocks if isinstance(block, Figure)]
     assert captions == [
-        "Figure 1. It is 2.5 as fast. What is shown",
-        "Figure 2. It is v1.0: slow. What is shown",
-        "Figure 3. What is shown",
-        "Figure 4. 가장 빠르다. 더 있다. What is shown",
+        "Figure 1. What is shown",
+        "Figure 2. It is 2.5 as fast. What is shown",
+        "Figure 3. It is v1.0: slow. What is shown",
+        "Figure 4. What is shown",
+        "Figure 5. 가장 빠르다. 더 있다. What is shown",
     ]
     assert [text_of(tree) for tree in read.prose] == [
-        "It is 2.5 as fast. More. Figure\u00a01Another. Figure\u00a01, Figure\u00a02",
+        "It is 2.5 as fast. More. Figure\u00a02Another. Figure\u00a02, Figure\u00a03, Figure\u00a01",
         "",
     ]
 

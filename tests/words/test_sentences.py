@@ -196,11 +196,21 @@ def test_of_one_case_none_is_the_most(lang: str, top: str) -> None:
         assert top not in sentence(one, WORDS[lang])
 
 
+@pytest.mark.parametrize(
+    ("lang", "told"), [("en", "the best of each kind."), ("ko", "최선인"), ("zh", "最优者")]
+)
+def test_the_best_of_two_groups_are_told_as_such(lang: str, told: str) -> None:
+    for verdict in ("more", "less", "open"):
+        several, one = (finding("compare", verdict, best=best) for best in (True, False))
+        assert told.rstrip(".") in sentence(several, WORDS[lang])
+        assert told not in sentence(one, WORDS[lang])
+
+
 def test_of_two_that_are_alike_either_is_taken() -> None:
     for verdict, told in (
         ("less", "| through unix |"),
         ("more", "| through pipe |"),
-        ("alike", "any of unix, pipe"),
+        ("alike", "either of unix, pipe"),
     ):
         made = {"findings": [finding("compare", verdict)], "title": "", "name": ""}
         assert told in markdown({"schema": SCHEMA, "kind": "advice", "data": made}, "en")
@@ -213,10 +223,10 @@ def test_of_those_not_told_apart_advice_names_the_ones_that_are_as_good() -> Non
         {"schema": SCHEMA, "kind": "advice", "data": {"findings": [made], "title": "", "name": ""}},
         "en",
     )
-    assert "any of pipe, unix |" in said
+    assert "| pipe (not told apart: unix) |" in said
 
 
 def test_one_that_is_open_is_told_of_as_one() -> None:
-    for count, told in ((1, "1 of 1 findings of this document is open"), (2, "2 of 2 findings")):
+    for count, told in ((1, "document, claims apart, is open"), (2, "2 of 2 findings")):
         made = {"findings": [finding("compare", "open")] * count}
         assert told in markdown({"schema": SCHEMA, "kind": "open", "data": made}, "en")

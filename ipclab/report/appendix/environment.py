@@ -42,6 +42,8 @@ SOFTWARE = {
     "libc": (N_("C library"), False),
 }
 CHANGED = N_("{commit}, with changes that no commit holds")
+KINDS = {"none": N_("no virtual machine"), None: N_("whether a virtual machine is not known")}
+VIRTUAL = N_("virtual machine")
 UNRECORDED = N_("not recorded in this run")
 COMMIT = 12  # letters that name one
 
@@ -83,6 +85,11 @@ def about_configuration(lab: Data) -> pd.DataFrame:
         judged = _version(lab, fact, judging()) if judges else DASH
         rows.append((lab.say(what), _version(lab, fact, lab.run.facts), judged))
     return pd.DataFrame(rows, columns=["item", "measured", "judged"])
+
+
+def kind_of_machine(lab: Data) -> str:
+    """Return whether the run was measured on a virtual machine (a msgid)."""
+    return KINDS.get(lab.run.facts.get("virtualisation"), VIRTUAL)
 
 
 @cache

@@ -5,6 +5,7 @@ They are attached to the document with what they were made of, so that they can 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import floor, log10
 from typing import Any
 
 import pandas as pd
@@ -13,11 +14,21 @@ from ipclab.bounds.points import CUT
 from ipclab.lab.data import Data
 from ipclab.report.appendix.uncertainty import ended, expanded, rows_of
 from ipclab.report.sheet import csv
+from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
+from ipclab.words.catalogue import N_
 from ipclab.words.words import DASH
 
 ATTACHED = "application/vnd.ipclab.attached+json"
 SIGNED = ["value", "expanded", "factor", "freedom", "launches", "samples", "flags"]
+PAIRED = N_("Ratios heat by heat, of what took turns in the same heats: No. {numbers}.")
+QUOTIENTS = N_("Quotients of two values that share no heats: No. {numbers}.")
+EITHER = N_("whichever receiver of its repository takes it")
+PIECEWISE = N_(
+    "by its receiver that reads piece by piece; by the one that reads all that is left in one call"
+    " it is not shown to take longer"
+)
+DIGITS = 3  # of a number that is never rounded up
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,27 @@ def signed(
             ends |= {"launches": launches, "samples": samples}
             rows[name] = {"value": value, **ends, "flags": _flags(lab, value)}
     return pd.DataFrame.from_dict(rows, orient="index", columns=SIGNED)
+
+
+def ratio_notes(lab: Data, values: Mapping[str, Quantity]) -> list[str]:
+    """Return which of `values`, by their numbers, are ratios of the same heats, and which are not."""
+    numbers: dict[str, list[str]] = {PAIRED: [], QUOTIENTS: []}
+    for number, value in enumerate(filter(None, values.values()), 1):
+        if value.unit == "1":
+            numbers[PAIRED if value.launches else QUOTIENTS].append(str(number))
+    return [lab.say(note, numbers=lab.words.joined(of)) for note, of in numbers.items() if of]
+
+
+def least_shown(ratio: Quantity, other: Quantity) -> tuple[Quantity, str]:
+    """Return the least that a ratio above 1 is shown to be, and by which receivers (a msgid).
+
+    That is the low end of its interval, or of the `other` receiver's if that is above 1, too; never
+    rounded up.
+    """
+    both = judge.side(other, 1) == judge.ABOVE
+    low = min(ratio.ends[0], other.ends[0]) if both else ratio.ends[0]
+    step = 10 ** (DIGITS - 1 - floor(log10(low)))
+    return Quantity(floor(low * step) / step, ratio.unit), EITHER if both else PIECEWISE
 
 
 def uncertain(lab: Data, value: Quantity, part: Quantity) -> dict[str, Quantity]:

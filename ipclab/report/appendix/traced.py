@@ -6,7 +6,7 @@ from pathlib import PurePath
 import pandas as pd
 
 from ipclab.claims import computed
-from ipclab.claims.audit import audited
+from ipclab.claims.audit import NOTES, audited
 from ipclab.claims.claim import NOT_TESTABLE
 from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
@@ -22,8 +22,8 @@ COLUMNS = ["file", "digest", "quantities", "claims"]
 def judged(lab: Lab, study: str) -> tuple[pd.DataFrame, list[str]]:
     """Return each claim of a text that this run tests with its two verdicts, decided ones first.
 
-    Columns: id, claim (with its section), rule, here, fair. Beside it a line for each reason why
-    others cannot be tested.
+    Columns: id, claim (with its section), rule, here, fair. Beside it what is to be noted: of bounds
+    and intervals, and for each reason why others cannot be tested.
     """
     every = audited(lab, study).sort_values("decided", ascending=False, kind="stable")
     tested = (every.here != NOT_TESTABLE) | (every.fair != NOT_TESTABLE)
@@ -38,7 +38,7 @@ def judged(lab: Lab, study: str) -> tuple[pd.DataFrame, list[str]]:
     ]
     fair = claims.fair_told.where(claims.fairly, lab.say(N_("as published")))
     columns = {"id": claims.id, "claim": words, "rule": claims.bounds}
-    return pd.DataFrame(columns | {"here": claims.here_told, "fair": fair}), others
+    return pd.DataFrame(columns | {"here": claims.here_told, "fair": fair}), [*NOTES, *others]
 
 
 def traced(lab: Data, study: str, values: Mapping[str, Quantity]) -> pd.DataFrame:

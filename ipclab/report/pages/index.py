@@ -1,4 +1,4 @@
-"""The first page of a language: what every report found, with its first figure and a link to it."""
+"""The first page of a language: in short what to take, then what every report found, and a figure."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -9,23 +9,29 @@ from typing import Any
 from ipclab.lab.figure import Figure
 from ipclab.lab.head import Head
 from ipclab.report.pages import pandoc
-from ipclab.report.pages.document import WORDS, Block, Document
-from ipclab.report.pages.order import is_origin
+from ipclab.report.pages.document import ADVICE, WORDS, Block, Document
+from ipclab.report.pages.order import first_sentence, is_origin
 from ipclab.report.pages.outputs import Prose
 from ipclab.report.pages.page import page_of
 from ipclab.report.pages.pandoc import Tree
 from ipclab.store.files import write_whole
+from ipclab.tables.table import Table
 from ipclab.words.catalogue import Catalogue
+from ipclab.words.sentences import SENTENCES
 
 NAME = "index.html"
 
 
 @dataclass(frozen=True)
 class ReportEntry:
-    """What the first page says of a report: its title, findings, first figure, and its origin."""
+    """What the first page says of a report: its title, findings, first figure, and its origin.
+
+    `short` are lines on what to take: for what, and what.
+    """
 
     title: str
     target: str
+    short: Sequence[tuple[str, str]]
     blocks: Sequence[Block]
     origin: Tree
 
@@ -33,7 +39,8 @@ class ReportEntry:
 def entry(document: Document, target: str) -> ReportEntry:
     """Return what the first page says of a document that is at the address `target`.
 
-    That is its findings (its front's list, else a paragraph) and its first figure.
+    That is its findings (its front's list, else a paragraph) and its first figure; in short its
+    advice, else its first finding.
     """
     origin = next(filter(is_origin, document.prose[:1]), [])
     front = [block.tree for block in document.blocks[: document.front] if isinstance(block, Prose)]
@@ -42,7 +49,14 @@ def entry(document: Document, target: str) -> ReportEntry:
         if node["t"] == "Link" and node["c"][2][0].startswith("#"):
             node["c"][2][0] = f"{target}{node['c'][2][0]}"
     figures = [replace(block, name="") for block in document.blocks if isinstance(block, Figure)]
-    return ReportEntry(document.title, target, [Prose(said), *figures[:1]], deepcopy(origin))
+    fronted = document.blocks[: document.front]
+    tables = [each for each in fronted if isinstance(each, Table) and each.name.endswith(ADVICE)]
+    short = [(case, take) for table in tables for case, take, *_ in table.rows]
+    if not short:
+        short = [
+            (first_sentence(each["c"][1][0]), "") for each in said if each["t"] == "OrderedList"
+        ]
+    return ReportEntry(document.title, target, short, [Prose(said), *figures[:1]], deepcopy(origin))
 
 
 def write(entries: Sequence[ReportEntry], folder: Path, about: Mapping[str, Any]) -> Path:
@@ -56,17 +70,51 @@ def write(entries: Sequence[ReportEntry], folder: Path, about: Mapping[str, Any]
         tongues.append((name, target and f"{target.rpartition('/')[0]}/{NAME}"))
     page.links = [tongues, [(title, "")]]
     page.blocks = [Prose(each.origin) for each in entries[:1] if each.origin]
+    in_short = translate(WORDS["page"]["short"])
+    page.blocks.append(
+        Prose([*_head(page, "short", in_short, _words(in_short)), _short(entries, page.lang)])
+    )
     for each in entries:
-        anchor = f"s-{each.target}"
-        page.headings.append((1, anchor, each.title))
-        words = [{"t": "Str", "c": each.title}]
-        link = {"t": "Link", "c": [["", [], []], words, [each.target, ""]]}
-        head = {"t": "Header", "c": [1, [anchor, [], []], [link]]}
-        page.blocks += [Prose([head]), *each.blocks]
+        page.blocks.append(Prose(_head(page, each.target, each.title, _link(each))))
+        page.blocks += each.blocks
     page.cells = [None] * len(page.blocks)
     made = folder / NAME
     write_whole(made, page_of(page).encode())
     return made
+
+
+def _words(text: str, kind: str = "") -> Tree:
+    words: Tree = [{"t": "Str", "c": text}]
+    return [{"t": kind, "c": words}] if kind else words
+
+
+def _link(entry: ReportEntry) -> Tree:
+    return [{"t": "Link", "c": [["", [], []], _words(entry.title), [entry.target, ""]]}]
+
+
+def _head(page: Document, name: str, title: str, words: Tree) -> Tree:
+    """Return a heading, which is noted among those of the page."""
+    page.headings.append((1, f"s-{name}", title))
+    return [{"t": "Header", "c": [1, [f"s-{name}", [], []], words]}]
+
+
+def _short(entries: Sequence[ReportEntry], lang: str) -> dict[str, Any]:
+    """Return a list of reports, each with its lines."""
+    colon = SENTENCES["page"][lang]["colon"]
+    items = []
+    for each in entries:
+        lines = [
+            [
+                {
+                    "t": "Plain",
+                    "c": [*_words(f"{case}{colon}" if take else case), *_words(take, "Strong")],
+                }
+            ]
+            for case, take in each.short
+        ]
+        under = [{"t": "BulletList", "c": lines}] if lines else []
+        items.append([{"t": "Plain", "c": _link(each)}, *under])
+    return {"t": "BulletList", "c": items}
 
 
 def _nodes(prose: Sequence[Tree], kind: str) -> Tree:

@@ -1,9 +1,10 @@
 """The order of a report: findings on its first page and as captions, no section without a value."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from ipclab.lab.figure import Figure
 from ipclab.report.pages.outputs import LEAD, Absent, Prose, Seen, Unread
@@ -63,8 +64,8 @@ def front_first(found: Sequence[Seen]) -> tuple[list[Seen], list[Seen]]:
 def caption_findings(found: Sequence[Seen]) -> list[Seen]:
     """Return what cells show, with figures whose captions begin with what was found.
 
-    That is a finding below a figure in its cell, which stands nowhere else then; or the first
-    sentence of the first finding of the front that refers to it.
+    That is a finding below a figure in its cell, which stands nowhere else then; or what the front
+    says of it, where the figure itself does not stand there.
     """
     said: dict[str, str] = {}
     told: list[Seen] = []
@@ -74,13 +75,12 @@ def caption_findings(found: Sequence[Seen]) -> list[Seen]:
             said[above.shown.name] = text_of(seen.tree).strip()
         else:
             told.append(seen)
-    lists = [node for seen in found if stands(seen) for node in seen.tree]
-    for node in lists:
-        for item in node["c"][1] if node["t"] == "OrderedList" else ():
-            for each in tree_nodes(item):
-                match each:
-                    case {"t": "Link", "c": [_, [], [str(url), _]]} if url.startswith("#"):
-                        said.setdefault(url[1:], _first_sentence(item))
+    beside = {seen.shown.name for seen in told if isinstance(seen.shown, Figure) and stands(seen)}
+    for name, sentence in cited(
+        node for seen in found if stands(seen) for node in seen.tree
+    ).items():
+        if name not in beside:
+            said.setdefault(name, sentence)
     for place, seen in enumerate(told):
         figure = seen.shown
         if isinstance(figure, Figure) and (text := said.get(figure.name)):
@@ -90,7 +90,19 @@ def caption_findings(found: Sequence[Seen]) -> list[Seen]:
     return told
 
 
-def _first_sentence(item: Tree) -> str:
+def cited(nodes: Iterable[Any]) -> dict[str, str]:
+    """Return by name of a figure or table the first sentence of the first list item that cites it."""
+    said: dict[str, str] = {}
+    for node in nodes:
+        for item in node["c"][1] if node["t"] == "OrderedList" else ():
+            for each in tree_nodes(item):
+                match each:
+                    case {"t": "Link", "c": [_, _, [str(url), _]]} if url.startswith("#"):
+                        said.setdefault(url[1:], first_sentence(item))
+    return said
+
+
+def first_sentence(item: Tree) -> str:
     """Return the first sentence of an item; what is quoted or in brackets is within one."""
     text = text_of(item)
     for stop in _STOP.finditer(text):

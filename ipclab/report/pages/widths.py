@@ -20,7 +20,8 @@ SIZES = 8.5, 7.5, 6.5  # pt, of letters: the largest that fits
 SAFE = 1.06  # heads are bold, and widths of letters are estimated
 MANY_ROWS = 30  # above which a table has the second size at most
 _HAN = "\u2e80-\u303f\u3400-\u9fff\uff00-\uffef"  # a line may break at each of these
-_PIECE = re.compile(rf"{INTERVAL}|[{_HAN}]|[(\[]?[^\s(\[{_HAN}]+")
+_TOGETHER = 4  # so many Han letters stay together, though a line may break at each
+_PIECE = re.compile(rf"{INTERVAL}|[{_HAN}]{{1,{_TOGETHER}}}|[(\[]?[^\s(\[{_HAN}]+")
 _NARROW, _BROAD = frozenset("iljtfrI.,:;'|!()[]{}/-\u00b7 \u00a0"), frozenset("mwMW@%OQGDNH—…")
 DEFAULT = {"t": "ColWidthDefault"}
 

@@ -50,10 +50,24 @@ def verdict(lab: Lab, answer: Answer) -> str:
         "seconds": Quantity(answer.seconds * 1e9, "ns"),
     }
     said = [lab.say(WORDS["verdict"][name], **values) for name in _sentences(answer)]
+    said[1:1] = _asleep(lab, answer)
     if window := advised_window(lab, answer.need):
         sentence, values = window
         said.append(lab.say(WORDS["spinning"][sentence], **values))
     return join_lines("\n".join(said))
+
+
+def _asleep(lab: Lab, answer: Answer) -> list[str]:
+    """Return which one is first of those that sleep while they wait, where all of the best spin."""
+    spinning = {name for name, known in lab.run.questions.mechanisms.items() if known.spins}
+    rows = answer.rows[(answer.rows.launches > 0) & (answer.rows.status != EXCLUDED)]
+    rows = rows[~rows.backend.isin(spinning)]
+    if not answer.best or {*answer.best} - spinning or rows.empty:
+        return []
+    first: Any = next(rows.itertuples())
+    name = lab.level("backend", first.backend)
+    said = lab.words.numbers.format(first.value, "interval")
+    return [lab.say(WORDS["verdict"]["asleep"], name=name, time=said)]
 
 
 def _sentences(answer: Answer) -> list[str]:
