@@ -10,6 +10,7 @@ from nbformat import v4
 from ipclab.lab.figure import Figure
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
+from ipclab.report.pages.widths import fitted
 from ipclab.report.pages.words import Sources
 from ipclab.tables.table import Column, Table
 from tests.report.conftest import LANGUAGES
@@ -129,3 +130,13 @@ def test_plain_nbconvert_shows_all_that_papermill_executed(executed: dict[str, P
     ):
         assert shown in html
     assert html.count("<tr>") + html.count("<tr ") == 2 + 61
+
+
+def test_each_part_of_a_broad_table_has_what_its_rows_are_of() -> None:
+    row = ["unix", "1 kB", *["123.45 us [100.12–150.34]"] * 12]
+    parts = [part.columns for part in fitted([row] * 3, 2).parts]
+    assert len(parts) > 1
+    assert all(places[:2] == [0, 1] for places in parts)
+    assert sorted({*range(2, 14)}) == [place for places in parts for place in places[2:]]
+    # of words alone that leave no room the first one does
+    assert all(part.columns[0] == 0 for part in fitted([["x" * 30] * 30] * 3, 30).parts)

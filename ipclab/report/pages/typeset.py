@@ -3,6 +3,7 @@
 import re
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -139,7 +140,8 @@ class Sheet:
 def _sheet(table: Table) -> dict[str, Any]:
     """Return a table as the template's `sheet` takes it: in parts that fit the page."""
     heads = [column.label for column in table.columns]
-    size, fitting, longest = widths.fitted([heads, *table.rows])
+    words = takewhile(lambda column: column.align == "left", table.columns)  # what a row is of
+    size, fitting, longest = widths.fitted([heads, *table.rows], len([*words]))
     parts = []
     for places, shares in fitting:
         rows = [[widths.broken(row[place], longest) for place in places] for row in table.rows]

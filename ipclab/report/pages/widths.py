@@ -44,8 +44,11 @@ class Fit(NamedTuple):
     longest: int
 
 
-def fitted(rows: Sequence[Sequence[str]]) -> Fit:
-    """Return how a table of texts, its head among the rows, fits a page."""
+def fitted(rows: Sequence[Sequence[str]], leads: int = 1) -> Fit:
+    """Return how a table of texts, its head among the rows, fits a page.
+
+    Where it is parted, its first `leads` columns stand in each part, if they leave half the line.
+    """
     columns = [list(column) for column in zip(*rows, strict=True)]
     if not columns:
         return Fit(SIZES[0], [], 0)
@@ -64,10 +67,12 @@ def fitted(rows: Sequence[Sequence[str]]) -> Fit:
     most = ROOM / 2 if len(columns) > 1 else ROOM
     least = [min(most, INSET + size * each) for each in lasting]
     natural = [max(low, INSET + size * each) for low, each in zip(least, lines, strict=True)]
-    groups = [[0]]  # each with the first column before
-    for place in places[1:]:
-        if len(groups[-1]) > 1 and sum(least[each] for each in groups[-1]) + least[place] > ROOM:
-            groups.append([0])
+    leads = leads if 0 < sum(least[:leads]) <= ROOM / 2 else 1
+    groups = [places[:leads]]
+    for place in places[leads:]:
+        full = sum(least[each] for each in groups[-1]) + least[place] > ROOM
+        if len(groups[-1]) > leads and full:
+            groups.append(places[:leads])
         groups[-1].append(place)
     parts = [_part(group, least, natural) for group in groups]
     return Fit(size, parts, int((most - INSET) / size / SAFE))
