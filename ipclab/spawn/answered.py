@@ -55,20 +55,50 @@ class Proof(Numbered):
         self.seal = Seal(secret, size)
         self.answered = 0  # long ones, by this end
         self.turns = deque[bytes]()  # the tables of short ones, in their order
+        self.ready = deque[bytes]()  # short ones that are planned
+        # short ones by number, with their answers, which were not looked at yet
+        self.kept: list[tuple[int, bytes, bytes]] = []
 
     def plan(self, count: int, warm: bool = False) -> list[bool]:
-        """Return it for the next turn, which warms up where it is the first or not recorded."""
+        """Return it for the next turn, which warms up where it is the first or not recorded.
+
+        Short messages are made with it: work between two round trips makes the second one slower.
+        """
         warm = warm or not self.planned or not self.worker.recording
         self.seal.stamps.ahead(self.planned, count)
+        plan = super().plan(count, warm)
+        numbers = range(self.planned - count, self.planned)
         if self.short and self.worker.role == "server":
-            self.turns.extend(map(self.seal.table, range(self.planned, self.planned + count)))
-        return super().plan(count, warm)
+            self.turns.extend(map(self.seal.table, numbers))
+        elif self.short:
+            self.ready.extend(bytes(self.messages.message(number)) for number in numbers)
+        return plan
 
     def next(self) -> Data:
         """Return the next message; a short one is an object of its own, which none need copy."""
-        message = super().next()
-        self.asked = bytes(message) if self.size <= LARGE else message
+        if self.short:
+            self.made += 1
+            self.asked: Data = self.ready.popleft()
+        else:
+            message = super().next()
+            self.asked = bytes(message) if self.size <= LARGE else message
         return self.asked
+
+    def keep(self, answer: Data, look: bool) -> None:
+        """Check the `answer` to the message made last: a short one with the next that is looked at."""
+        if not self.short:
+            self.check(answer, look)
+            return
+        self.kept.append((self.made - 1, bytes(self.asked), bytes(answer)))
+        if look:
+            self.settle()
+
+    def settle(self) -> None:
+        """Raise `PayloadError` for the first that is wrong of the answers that were kept."""
+        kept, self.kept = self.kept, []
+        for number, asked, answer in kept:
+            if answer != self.seal.turned(number, asked):
+                raise self.fault(number, answer)
 
     def arrive(self, data: Data) -> Data:
         """Return `data`, which is there: of its kind, as long as was sent, with its last word."""
@@ -78,7 +108,8 @@ class Proof(Numbered):
         return data
 
     def unlike(self, data: Data) -> PayloadError:
-        """Return what is wrong with an answer of another kind or length."""
+        """Return what is wrong with an answer of another kind or length, if none before is wrong."""
+        self.settle()
         if type(data) is not self.kind:
             return unlike(data, self.kind, f"message {self.made - 1}")
         return self.messages.fault(self.made - 1, data)
@@ -187,15 +218,21 @@ class Proof(Numbered):
 
     @contextmanager
     def going(self) -> Iterator[None]:
-        """Say which message was waited for inside, where that was in vain."""
+        """Say which message was waited for inside, where that was in vain and none before is wrong.
+
+        What was kept inside is settled.
+        """
         try:
             yield
+            self.settle()
         except TimeoutError as error:
+            self.settle()
             said = f"no answer to message {self.made - 1} came"
             raise AwaitedError(said, "it or its answer was lost") from error
 
     def refused(self) -> PayloadError:
         """Return the error of a message that was not taken, though those before were answered."""
+        self.settle()
         number = self.made - 1
         return AwaitedError(f"message {number} was not taken", "those before it had their answers")
 

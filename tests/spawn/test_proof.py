@@ -65,6 +65,27 @@ def test_every_answer_is_told_from_its_question_and_from_others(size: int) -> No
             client.check(answers[58], False)
 
 
+@pytest.mark.parametrize("ending", ["looked at", "over", "late", "cut"])
+def test_a_short_answer_that_was_kept_is_told_before_whatever_comes_after_it(ending: str) -> None:
+    server, client = ends(100)
+    server.plan(9), client.plan(9)
+    answers = [bytes(server.answer(bytes(client.next()), look=False)) for _ in range(5)]
+    server, client = ends(100)
+    client.plan(9)
+    wanted = r"message 2 .*came in its place, too early"
+    with pytest.raises(PayloadError, match=wanted), client.going():
+        for number in (0, 1, 4):  # the answer to 4 stands for that to 2
+            client.next()
+            client.keep(answers[number], look=False)
+        client.next()
+        if ending == "looked at":
+            client.keep(answers[3], look=True)
+        elif ending == "late":
+            raise TimeoutError
+        elif ending == "cut":
+            raise client.unlike(answers[3][:-1])
+
+
 def test_a_long_message_that_was_received_is_answered_where_it_lies() -> None:
     server, client = ends(100_000)
     server.plan(9), client.plan(9)

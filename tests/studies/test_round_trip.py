@@ -106,7 +106,8 @@ def test_first_moments_are_parted_by_time_and_a_stall_is_in_all_parts_that_it_la
     monkeypatch.setattr(start, "clock", lambda: next(clocks) * 1_000_000)
     client = end("client")
     proof = Proof(client, 100)
-    monkeypatch.setattr(proof, "plan", lambda count: [False] * count)
+    planned = proof.plan
+    monkeypatch.setattr(proof, "plan", lambda count: [False] * len(planned(count)))
     monkeypatch.setattr(proof, "check", lambda *_: None)  # this echo has no secret
     start.ask_from_start(client, echo, proof)
     millions = {

@@ -161,10 +161,10 @@ def closed_loop(channel: Channel, take: Take, proof: Proof, count: int) -> tuple
     """Return the times of `count` round trips, one after the other (int64 ns), and which count.
 
     Between the clocks of a trip is nothing but the trip, and that the answer is there: its message
-    is made before, and what came is looked at afterwards.
+    is made before, and what came is looked at afterwards, of short ones several together.
     """
     begins, ends = zeros(count), zeros(count)
-    send, message, check = channel.send, proof.next, proof.check
+    send, message, keep = channel.send, proof.next, proof.keep
     kind, size, last, tail = proof.kind, proof.size, proof.last, proof.tail
     plan = proof.plan(count)
     with proof.going():
@@ -180,7 +180,7 @@ def closed_loop(channel: Channel, take: Take, proof: Proof, count: int) -> tuple
                 raise proof.unlike(answer)
             last(answer, tail)
             ends[number] = clock()
-            check(answer, look)
+            keep(answer, look)
             del answer
     return np.frombuffer(ends, np.int64) - np.frombuffer(begins, np.int64), recorded(
         plan, DISCARDED
