@@ -14,6 +14,7 @@ from ipclab.lab.finding import (
     FEW,
     LESS,
     LIMIT,
+    MISSING,
     MORE,
     OPEN,
     STATE,
@@ -149,7 +150,7 @@ class Kinds(Ranked):
         known = []
         for level in sorted({*a[x]} & {*b[x]}):
             found = self.compare(a[a[x] == level], b[b[x] == level], measure)
-            if found.verdict != "missing":
+            if found.verdict != MISSING:
                 known.append((level, found))
         if len(known) < FEWEST:
             return known[0][1] if known else not_measured("reach", measure)
@@ -187,7 +188,7 @@ class Kinds(Ranked):
         rivals = [others[place : place + 1] for place in range(1, len(others))]
         ratios = [self._of_row(first) / self._of_row(rival) for rival in rivals]
         is_open = any(verdict(each, self.run.questions.same) not in (LESS, MORE) for each in ratios)
-        if found.verdict == "missing":
+        if found.verdict == MISSING:
             return found
         decided = OPEN if found.decided and is_open else found.verdict
         return replace(

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.lab import shell
-from ipclab.lab.finding import OPEN, Finding, bundle, not_measured
+from ipclab.lab.finding import MISSING, OPEN, Finding, bundle, not_measured
 from ipclab.lab.kinds import Kinds
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, of
@@ -35,7 +35,7 @@ class Notes(Kinds):
         """
         every = [self._single(one) if isinstance(one, pd.DataFrame) else one for one in found]
         self._noted.extend(every)
-        told = [one for one in every if one.verdict != "missing"]
+        told = [one for one in every if one.verdict != MISSING]
         lead = lead and all(one.heads for one in told)
         self._show_findings("finding", told, lead=lead, see=see)
 
@@ -47,7 +47,7 @@ class Notes(Kinds):
         >>> lab.text("The lead shrinks to {gain:x,interval}.", gain=gain)
         """
         made = text_finding(text, values)
-        if made.verdict == "missing":
+        if made.verdict == MISSING:
             self._show_absent()
         else:
             self._show("text", {**made.values, "lead": lead and made.heads})

@@ -51,7 +51,8 @@ def entry(document: Document, target: str) -> ReportEntry:
     figures = [replace(block, name="") for block in document.blocks if isinstance(block, Figure)]
     fronted = document.blocks[: document.front]
     tables = [each for each in fronted if isinstance(each, Table) and each.name.endswith(ADVICE)]
-    short = [(case, take) for table in tables for case, take, *_ in table.rows]
+    told = [table for table in tables if len(table.columns) > 1]  # others name theirs as they like
+    short = [(case, take) for table in told for case, take, *_ in table.rows]
     if not short:
         short = [
             (first_sentence(each["c"][1][0]), "") for each in said if each["t"] == "OrderedList"
@@ -103,15 +104,10 @@ def _short(entries: Sequence[ReportEntry], lang: str) -> dict[str, Any]:
     colon = SENTENCES["page"][lang]["colon"]
     items = []
     for each in entries:
-        lines = [
-            [
-                {
-                    "t": "Plain",
-                    "c": [*_words(f"{case}{colon}" if take else case), *_words(take, "Strong")],
-                }
-            ]
-            for case, take in each.short
-        ]
+        lines = []
+        for case, take in each.short:
+            said = [*_words(f"{case}{colon}"), *_words(take, "Strong")] if take else _words(case)
+            lines.append([{"t": "Plain", "c": said}])
         under = [{"t": "BulletList", "c": lines}] if lines else []
         items.append([{"t": "Plain", "c": _link(each)}, *under])
     return {"t": "BulletList", "c": items}
