@@ -71,7 +71,9 @@ def caption(executed: Path, name: str) -> tuple[str, str]:
         block for block in document.blocks if isinstance(block, Figure) and block.name == name
     )
     told = figure.caption.removeprefix(document.labels[name]).lstrip(".： ")
-    found = order.cited(node for tree in document.prose for node in tree)[name]
+    found = order.cited(node for tree in document.prose for node in tree).get(name)
+    if found is None:
+        return document.title, told
     return document.title, f"{found}{'' if found.endswith('。') else ' '}{told}"
 
 
