@@ -1,5 +1,6 @@
 """Mechanisms that lie, each in one way, over the Unix socket, and how an end is run over one."""
 
+import ctypes
 import importlib
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,8 @@ from ipclab_more.studies.stream import processes as streams
 
 WAIT_NS = 1_000_000_000  # what is lost is missed sooner
 EVERY, LATE, LONG, SHORT = 20, 25, 400, 8
+WORD = 8
+BEFORE_BYTES = bytes.__basicsize__ - 1  # of an object, what it holds follows
 Lie = Callable[["Heard"], Any]
 
 
@@ -26,7 +29,7 @@ class Heard:
     def __init__(self, makes: bool) -> None:
         self.makes = makes  # whether it is the end that made what the ends share
         self.received = 0
-        self.data = self.kept = b""
+        self.data = self.kept = self.owed = b""
         self.messages = deque[bytes](maxlen=17)
 
     @property
@@ -37,6 +40,9 @@ class Heard:
     def told(self, data: bytes, lie: Lie) -> Any:
         """Return what is told of `data`; what ends a stream is shorter than a number, and true."""
         self.received += 1
+        if self.owed:
+            ctypes.memmove(id(self.owed) + BEFORE_BYTES, self.data, len(self.owed))
+            self.owed = b""
         if len(data) <= SHORT:
             return data
         self.data = data
@@ -87,6 +93,13 @@ def middle(heard: Heard) -> bytes:
     return heard.mixed((0, size * 15 // 32), (size * 17 // 32, size))
 
 
+def filled(heard: Heard) -> bytes:
+    """Return the first and the last word; what is between them is there when the next one comes."""
+    data = heard.data
+    heard.owed = data[:WORD] + bytes(len(data) - 2 * WORD) + data[-WORD:]
+    return heard.owed
+
+
 # What docs/cheats.md says of each.
 LIES: Mapping[str, Lie] = {
     "Rot": lambda heard: turned(heard.data, 0),
@@ -112,6 +125,7 @@ LIES: Mapping[str, Lie] = {
     "Middle": middle,
     "Tail": lambda heard: heard.mixed((0, len(heard.data) - 64)),
     "Alternate": alternate,
+    "Filled": filled,
 }
 
 

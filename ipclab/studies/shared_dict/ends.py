@@ -17,7 +17,7 @@ from ipclab.backends.interface import Backend, Place, Store
 from ipclab.plugins import one
 from ipclab.spawn.loops import keep, keep_parted
 from ipclab.spawn.mpi_worker import RankWorker
-from ipclab.spawn.proof import PayloadError, looks
+from ipclab.spawn.proof import PayloadError, looks, unlike
 from ipclab.spawn.worker import Turns, zeros
 from ipclab.studies.joining import WAIT_NS, joined_ends
 from ipclab.studies.shared_dict.loops import READY_NS, Reading, Task, Writing
@@ -91,8 +91,10 @@ def _read_many(reading: Reading) -> Turns:
             for look in looks(chance, roles[writer]["writes"], task.entries * LEAST_ENTRY):
                 version, data = store.read(taken, WAIT_NS)
                 taken += 1
+                if type(data) is not bytes:
+                    raise unlike(data, bytes, f"version {version}")
                 if look or not kept:
-                    kept[version] = data
+                    kept[version] = bytes(memoryview(data))  # nobody can fill it in later
             for version, data in kept.items():
                 reading.check(version, data)
         count = reading.asked()

@@ -103,8 +103,9 @@ def _way(ends: Sequence[Any], spent: int, consumers: int, sharing: str) -> Strea
 
     def read(timeout_ns: int) -> bytes:
         nonlocal taken
+        data: bytes
         taken, data = end.read(taken, timeout_ns)
-        return bytes(data)
+        return data
 
     several = to_each if sharing == EACH else to_next
     sends = send if alone else several

@@ -94,8 +94,8 @@ class Consumer(StreamEnd):
     def _messages(self, came: Stamps, stamps: Stamps, chosen: Sequence[bool]) -> int:
         """Receive messages into `came`, with their clocks in `stamps`; return how many.
 
-        Clocks are kept while there is room, and those messages whole that are `chosen`. Of each the
-        first and the last word are read when it comes.
+        Clocks are kept while there is room, and copies of those messages that are `chosen`, which
+        nobody can fill in later. Of each the first and the last word are read when it comes.
         """
         recv = self.way.recv
         stamped = bool(stamps)
@@ -115,7 +115,7 @@ class Consumer(StreamEnd):
                 if stamped:
                     stamps[got] = clock()
                 if chosen[got]:
-                    self.kept.append((got, data))
+                    self.kept.append((got, bytes(memoryview(data))))
                 if long:
                     self.tails.append(bytes(data[-mark:]))
                 got += 1
