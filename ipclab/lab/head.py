@@ -11,7 +11,7 @@ from ipclab.store.run import RunFolder
 from ipclab.studies.installed import studies
 from ipclab.studies.profile import profile as profile_called
 from ipclab.words.catalogue import N_
-from ipclab.words.labels import LEVELS
+from ipclab.words.labels import PROFILES
 from ipclab.words.numbers import Formatter
 
 BETWEEN_LAUNCHES, BETWEEN_SESSIONS = "brackets", "between"  # words about a document's intervals
@@ -72,7 +72,7 @@ class Head:
     def of(cls, facts: Mapping[str, str], lang: str, translate: Callable[[str], str]) -> "Head":
         """Return what `about` told, in a language; what it does not tell is left out."""
         profile = facts.get("profile") or ""
-        called = translate(LEVELS.get(profile, profile))
+        called = translate(PROFILES.get(profile, profile))
         named = translate(PROFILE).replace("{profile}", called) if profile else ""
         date = facts.get("date") or ""
         parts = facts.get("machine") or "", named, Formatter(lang).date(date) if date else ""

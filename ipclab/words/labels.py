@@ -15,6 +15,7 @@ NAMES = {name: name for name in WORDS["same"]["names"].split()} | WORDS["names"]
 LEVELS = (
     {level: level for level in WORDS["same"]["levels"].split()} | WORDS["levels"] | WORDS["plain"]
 )
+PROFILES = LEVELS | WORDS["profiles"]
 # What has a unit is written with it, what is counted without.
 UNITS = {name: unit for unit, names in LEVEL_TABLES["units"].items() for name in names}
 COUNTED = LEVEL_TABLES["counted"].split()

@@ -18,7 +18,7 @@ LEVELS = TABLE["level"]
 _TIGHT = re.compile(r"(?<=[\u4e00-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%\]])(?=[\u4e00-\u9fff])")
 _SPLIT = re.compile(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])")
 _ARTICLE = re.compile(r"^(a|an|one) ")
-CLOSE = "size_bytes", "object", "backend", "placement"  # beside the operation in Chinese
+CLOSE = "python", "size_bytes", "object", "backend", "placement"  # in Chinese by the operation
 Levels = Mapping[str, Any]
 
 

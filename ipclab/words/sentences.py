@@ -164,7 +164,7 @@ def _written(finding: FindingData, name: str, words: Words, spec: str = "") -> s
 def _beside(side: str, value: str, words: Words) -> str:
     """Return a side with its value in the one parenthesis that it may have."""
     if side.endswith((")", "）")):
-        return f"{side[:-1]}{_word(words, ', ')}{value}{side[-1]}"
+        return f"{side[:-1]}{_word(words, 'comma')}{value}{side[-1]}"
     return _word(words, "beside", side=side, v=value)
 
 
@@ -245,7 +245,7 @@ def _whose(levels: phrases.Levels, over: Sequence[Any], words: Words, measure: A
         whose = phrases.name(levels, words)
         others = {factor: level for factor, level in levels.items() if factor != "backend"}
         if "backend" in levels and others:
-            whose += _word(words, ", ") + phrases.side(others, words).noun
+            whose += _word(words, "comma") + phrases.side(others, words).noun
     return _word(words, "whose", ratio=_much(over, words, measure), name=whose)
 
 
