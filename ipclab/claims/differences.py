@@ -36,8 +36,8 @@ CHANGES = N_("{k} of {n} values, {low} to {high} times")
 BUT = N_("identical but for: {rows}")
 DECIDED = N_("Decided: {m} of the {n} statements that this machine can test.")
 IDENTICAL = N_("identical in all {n} parameters")
-OF_COUNT, OF_LEVELS = N_("{here} of {text}"), N_("{here} of {text} levels")
-OF_WORD = N_("{here} instead of {text}")
+OF_COUNT, OF_WORD = N_("{here} of {text}"), N_("{here} instead of {text}")
+OF_LEVELS = N_("{here} of {text} values")
 OF_TEXT = N_("{what} ({parts})")
 HEADS = [
     *(N_("Experiment"), N_("Parameter")),

@@ -12,6 +12,7 @@ from ipclab.words.numbers import trimmed
 from ipclab.words.words import Words
 
 KILO = 1000  # bytes, from which their unit is chosen
+FINALS = 28  # ends that a Korean syllable may have; the first is none
 TABLE = table_beside(__file__, "phrases.toml")
 MEASURES = TABLE["measure"]
 LEVELS = TABLE["level"]
@@ -80,6 +81,12 @@ def side(levels: Levels, words: Words) -> SideForms:
     # a level is a side with 时 behind it, and alone without
     noun = "、".join(part[1].removesuffix("时").rstrip() for part in parts) + inside
     return SideForms(noun, said, said)
+
+
+def with_and(said: str) -> str:
+    """Return Korean with 과 behind a closed last syllable, else 와."""
+    closed = "가" <= said[-1] <= "힣" and (ord(said[-1]) - ord("가")) % FINALS
+    return f"{said}{'과' if closed else '와'}"
 
 
 def _in_order(names: Iterable[str], lang: str) -> list[str]:

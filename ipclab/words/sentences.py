@@ -18,7 +18,7 @@ from ipclab.words.words import Words
 SENTENCES = table_beside(__file__, "sentences.toml")
 MOST_NAMED = 3  # of several that are alike
 FEW_WITHIN = 2.0  # a "within" beyond this factor tells nothing
-UNTOLD = "alike", "open", "few", "state"  # verdicts by which neither side is compared with 보다
+UNTOLD = "alike", "open", "few", "state"  # verdicts by which Korean joins the sides with 와
 # What is counted, by what tells one from another, and how a sentence says where.
 CASES = {"backend": ("cases", "through"), "point": ("points", "at")}
 # What the others of a ranking do, and who is next by so many per cent, or times.
@@ -99,10 +99,13 @@ def _of_both(finding: FindingData, words: Words) -> list[phrases.SideForms]:
     return [phrases.side(side, words) for side in finding["sides"]]
 
 
-def _sides(sides: Sequence[phrases.SideForms], nouns: bool = False) -> Filled:
+def _sides(sides: Sequence[phrases.SideForms], joined: bool = False) -> Filled:
     first, second = sides
     put = {"a": first.side, "b": second.side, "a이": first.side, "b보다": second.than}
-    return put | {"a": first.noun, "b": second.noun} if nouns else put
+    if not joined:
+        return put
+    a, b = (side.than.removesuffix("보다") for side in sides)
+    return put | {"a와": phrases.with_and(a), "b": b}
 
 
 def _alike(over: Quantity, words: Words) -> tuple[float, str]:
@@ -128,14 +131,15 @@ def _sides_compared(finding: FindingData, words: Words, measure: Any) -> Filled:
     sides = _of_both(finding, words)
     verdict, values = finding["verdict"], finding["values"]
     if verdict not in ("less", "more"):
-        filled = _sides(sides, nouns=words.lang == "ko")
+        korean = words.lang == "ko"
+        filled = _sides(sides, joined=korean)
         if verdict == "alike":
             _, w = _alike(_amount(finding, "ratio"), words)
             return filled | {"pred": measure["alike"].format(w=w, **filled)}
         if verdict == "open":
             return filled | {"w": _within(_amount(finding, "ratio"), words)}
-        quick = values.get("quick", 0)
-        return filled | {"quick": sides[quick].side, "slow": sides[1 - quick].noun}
+        quick, slow = sides[:: -1 if values.get("quick", 0) else 1]
+        return filled | {"quick": quick.noun if korean else quick.side, "slow": slow.noun}
     over = _amount(finding, "ratio")
     told = ratio(over, words)
     more_is_better = phrases.MEASURES[finding["measure"]].get("better") == "more"
@@ -210,8 +214,8 @@ def _ranked(finding: FindingData, words: Words, measure: Any, put: Filled) -> Fi
 
 def _effect(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     values = finding["values"]
-    nouns = words.lang == "ko" and finding["verdict"] in UNTOLD
-    filled = _sides(_of_both(finding, words), nouns)
+    joined = words.lang == "ko" and finding["verdict"] in UNTOLD
+    filled = _sides(_of_both(finding, words), joined)
     filled |= {name: str(values[name]) for name in ("all", "more", "less")}
     case, within = CASES.get(values["by"], ("other", "in"))
     cases = _word(words, case)
@@ -251,8 +255,8 @@ def _whose(levels: phrases.Levels, over: Sequence[Any], words: Words, measure: A
 
 def _reach(finding: FindingData, words: Words, measure: Any, put: Filled) -> Filled:
     values = finding["values"]
-    nouns = words.lang == "ko" and finding["verdict"] == "open"
-    filled = _sides(_of_both(finding, words), nouns)
+    joined = words.lang == "ko" and finding["verdict"] == "open"
+    filled = _sides(_of_both(finding, words), joined)
     verbs = measure["longer"], measure.get("takes_shorter", measure.get("shorter", ""))
     if words.lang == "ko":
         verbs = measure["longer_is"], measure["shorter_is"]

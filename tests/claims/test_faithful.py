@@ -128,7 +128,7 @@ def test_the_line_names_every_difference_and_says_so_of_none(
     )
     sizes = Faithfulness("Round trips", "Size", [100, 500], [100], **SIZES)
     line, table = told(monkeypatch, same, part, sizes)
-    assert line == "identical but for: Round trips (578 of 50,000); Size (1 of 2 levels)"
+    assert line == "identical but for: Round trips (578 of 50,000); Size (1 of 2 values)"
     hows = [*table.Faithful]
     assert hows[:2] == ["the same", "× 0.0116"]
     assert hows[2].startswith("not run here: 500") and "quick" in hows[2]
@@ -140,8 +140,9 @@ def test_of_many_differences_counts_are_named_first_and_the_rest_counted(
     program = Faithfulness("A", "Program", "theirs", "ours", OTHER)
     trips = Faithfulness("A", "Round trips", 50_000, (578, 579), TIMES, times=(0.01, 0.01))
     told(monkeypatch, program, trips, Faithfulness("A", "Size", [100, 500], [100], **SIZES))
-    line = identical_but(lab(), "round_trip", 2).removeprefix("identical but for: ")
-    assert line == "Round trips (578 to 579 of 50,000); Size (1 of 2 levels) and 1 more"
+    line = identical_but(lab(), "round_trip", 2)
+    cut = "Round trips (578 to 579 of 50,000); Size (1 of 2 values) and 1 more"
+    assert line == f"identical but for: {cut}"
 
 
 def test_each_arm_says_what_it_ran_less_of_than_the_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,6 +187,24 @@ def test_in_korean_an_effect_is_of_what_is_measured_and_a_kind_takes_the_particl
     assert "공유 상태(lmdb) 방식보다 메시지 전송(tcp) 방식이" in sentence(told, WORDS["ko"])
 
 
+@pytest.mark.parametrize(
+    ("sides", "said"),
+    [
+        (SIDES, "unix 방식과 pipe 방식의 차이가"),
+        ([{"pool": "yes"}, {"pool": "no"}], "풀을 쓸 때와 풀을 쓰지 않을 때의 차이가"),
+        ([{"metric": "p99"}, {"metric": "p50"}], "p99와 중앙값의 차이가"),
+    ],
+)
+def test_korean_joins_sides_by_how_the_first_one_ends(sides: Any, said: str) -> None:
+    for kind in ("compare", "effect", "reach"):
+        assert said in sentence(finding(kind, "open") | {"sides": sides}, WORDS["ko"])
+
+
+@pytest.mark.parametrize(("quick", "said"), [(0, "unix 방식의 값이"), (1, "pipe 방식의 값이")])
+def test_in_korean_who_beats_the_limit_has_one_particle(quick: int, said: str) -> None:
+    assert said in sentence(finding("compare", "limit", quick=quick), WORDS["ko"])
+
+
 @pytest.mark.parametrize(("lang", "top"), [("en", "up to"), ("ko", "최대"), ("zh", "最多")])
 def test_of_one_case_none_is_the_most(lang: str, top: str) -> None:
     for way in ("more", "less"):

@@ -184,7 +184,7 @@ of_serial(
     "4.4",
     "동기로 진행했을 때보다 Execution %가 높아진 것을 확인할 수 있다",
     "above 0 %p",
-    N_("The share of execution goes up."),
+    N_("With overlapped reads the share of execution is larger than with serial ones."),
     here=base("execution_share", backend="overlapped") - base("execution_share", backend="sync"),
     own=said("execution", "serial.base.1R+3C") - said("execution", "serial.base.4SYNC"),
 )
@@ -192,7 +192,7 @@ of_serial(
     "4.4b",
     "동기로 읽기를 진행했을 경우, Waiting 하는 데에 38%를 사용하고 있다",
     "below 0 %p",
-    N_("The share of waiting for the disk goes down."),
+    N_("With overlapped reads the share of waiting for the disk is smaller than with serial ones."),
     here=base("io_wait_share", backend="overlapped") - base("io_wait_share", backend="sync"),
     own=said("io_wait", "serial.base.1R+3C") - said("io_wait", "serial.base.4SYNC"),
 )

@@ -21,9 +21,12 @@ from ipclab.report.notebooks.execute import INJECTED
 from ipclab.report.pages import narrative, order, outputs, pandoc
 from ipclab.report.pages.extraction import title
 from ipclab.report.pages.outputs import Cell, Lost, Markup, Picture, Printed, Prose, Seen, Unread
+from ipclab.stats.intervals import LEVEL
+from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
 from ipclab.words import blocks
 from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
+from ipclab.words.numbers import Formatter
 
 ADVICE = "-advice"  # ends the names of tables that say what to do: no preliminary report has any
 WORDS = table_beside(__file__, "labels.toml")
@@ -130,7 +133,8 @@ def read_document(
     if run:
         sessions = facts.get("intervals") == BETWEEN_SESSIONS
         between = BETWEEN_SESSIONS if sessions else BETWEEN_LAUNCHES
-        document.brackets = translate(WORDS["page"][between])
+        level = Formatter(lang).format(Quantity(LEVEL, "share"), "pct,int")
+        document.brackets = translate(WORDS["page"][between]).replace("{level}", level)
     document.addresses = facts.get("attachments", {})
     document.folder = folder
     document.links = facts.get("links", ())
