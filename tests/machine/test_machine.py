@@ -304,12 +304,14 @@ def test_groups_of_the_first_version(tmp_path: Path) -> None:
         f"{top}/cpu,cpuacct/a/cpu.cfs_quota_us": 50_000,
         f"{top}/cpu,cpuacct/a/cpu.cfs_period_us": 100_000,
         f"{top}/cpu,cpuacct/a/cpu.stat": "throttled_time 7",
+        f"{top}/cpu,cpuacct/cpu.stat": "throttled_time 2",
+        f"{top}/cpu/a/cpu.stat": "throttled_time 7",  # the same, by a link
     }
     write(tmp_path, {name: f"{text}\n" for name, text in files.items()})
     source = Source(tmp_path, Fake({0}), Paths(tmp_path))
     facts = collect(source).facts
     assert (facts["cpu_quota"], facts["memory_limit"]) == (0.5, 1 << 20)
-    assert conditions(source)["throttled_ns"] == 7
+    assert conditions(source)["throttled_ns"] == 9
 
 
 def test_disk_is_found_through_layers(tmp_path: Path) -> None:
