@@ -69,8 +69,8 @@ def test_what_is_not_finished_is_continued_by_the_same_request_on_the_same_machi
 def test_a_run_gets_the_sessions_that_are_asked_for(run: Record, paths: Paths) -> None:
     assert last_session(run) == 1
     assert path_of(continued(paths, replace(MINE, sessions=2), run.machine)) == run.path
-    sessions = [{"begun": WHEN, "conditions": {}, NUMBER: number} for number in (1, 2)]
-    run.about["sessions"] = sessions
+    begins: dict[str, object] = {"begun": WHEN, "conditions": {}}
+    run.about["sessions"] = [begins | {NUMBER: number} for number in (1, 2)]
     run.save()
     assert last_session(run) == 2
     assert continued(paths, replace(MINE, sessions=2), run.machine) is None

@@ -1,6 +1,7 @@
 """How many launches decide an open pair: an interval shrinks with their square root."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -29,9 +30,8 @@ def test_an_interval_twice_as_wide_as_its_room_needs_four_times_the_launches(
 def test_a_decided_pair_needs_none_and_an_endless_one_the_fewest() -> None:
     for verdict in (SLOWER, SAME):
         assert launches_more(Comparison(verdict, "", 1.2, 1.1, 1.3, launches=(5, 9)), 0.05) == 0
-    endless = {"ratio": 1.2, "low": 0.0, "high": math.inf}
-    few = Comparison(UNDECIDED, "few-launches", **endless, launches=(2, 2))
-    assert launches_that_decide(few, 0.05) == 3
+    endless = Comparison(UNDECIDED, "", 1.2, 0.0, math.inf)
+    assert launches_that_decide(replace(endless, launches=(2, 2)), 0.05) == 3
     assert launches_that_decide(Comparison(UNDECIDED, "", launches=(7, 9)), 0.05) == 8
-    paired = Comparison(UNDECIDED, "", **endless, launches=(5, 5), paired=True)
+    paired = replace(endless, launches=(5, 5), paired=True)
     assert launches_that_decide(paired, 0.05) == 8
