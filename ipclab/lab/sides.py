@@ -111,7 +111,7 @@ def _told(shared: Levels, sides: Sequence[Levels], study: pd.DataFrame) -> Level
 
 def _of_mechanism(name: str, shared: Levels, sides: Sequence[Levels], study: pd.DataFrame) -> bool:
     """Tell whether the mechanisms that are named have this level alone."""
-    if name in ("op", "metric") or name not in study:
+    if name == "metric" or name not in study:
         return False
     named = [levels["backend"] for levels in (shared, *sides) if "backend" in levels]
     if not named:

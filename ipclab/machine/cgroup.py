@@ -24,9 +24,9 @@ def _folders(source: Source, controller: str) -> list[str]:
         else:
             continue
         parts = [part for part in path.split("/") if part and part != ".."]
-        for mount in mounts:
-            for depth in range(len(parts), -1, -1):
-                folders.append("/".join([mount, *parts[:depth]]))
+        mount = next(filter(source.exists, mounts), mounts[0])  # others are links to it
+        for depth in range(len(parts), -1, -1):
+            folders.append("/".join([mount, *parts[:depth]]))
     return [folder for folder in dict.fromkeys(folders) if source.exists(folder)]
 
 
@@ -69,10 +69,13 @@ def memory_limit(source: Source) -> int:
 
 
 def throttled_ns(source: Source) -> int:
-    """Return for how many ns this group was held back by its CPU quota, or `AbsentError`."""
+    """Return for how many ns CPU quotas held groups back, each its own; or `AbsentError`."""
+    held = []
     for folder in source.once("cpu groups", lambda: _folders(source, "cpu")):
         words = dict(line.split() for line in _read(source, folder, "cpu.stat").splitlines())
         for name, factor in (("throttled_usec", 1000), ("throttled_time", 1)):
             if name in words:
-                return int(words[name]) * factor
-    raise AbsentError
+                held.append(int(words[name]) * factor)
+    if not held:
+        raise AbsentError
+    return sum(held)

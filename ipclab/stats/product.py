@@ -267,7 +267,7 @@ def raised(ends: Ends, power: int) -> Ends:
     if power < 0 and ends.low <= 0 <= ends.high:
         return Ends(_power(ends.value, power), -inf, inf)
     made = [_power(end, power) for end in ends[1:]]
-    if ends.low < 0 and power % 2 == 0:
+    if ends.low < 0 < ends.high and power % 2 == 0:
         made.append(0.0)
     return Ends(_power(ends.value, power), min(made), max(made))
 

@@ -221,6 +221,15 @@ def test_the_interval_of_one_of_many_keeps_its_scale_and_exact_ones_stay() -> No
     assert simultaneous(unended, 10) == unended
 
 
+def test_one_of_ten_lies_as_far_out_as_t_at_a_tenth_of_the_error() -> None:
+    """Of five launches: t of four degrees is 2.776 at 97.5 %, and 5.598 at 99.75 %."""
+    further = 5.598 / 2.776
+    times = simultaneous(Quantity(100.0, "ns", 80.0, 125.0, "5 x 10"), 10)
+    assert times.ends == pytest.approx((100 * 0.8**further, 100 * 1.25**further), rel=1e-3)
+    difference = simultaneous(Quantity(1.0, "ns", -1.0, 4.0, "5 x 10"), 10)
+    assert difference.ends == pytest.approx((1 - 2 * further, 1 + 3 * further), rel=1e-3)
+
+
 def test_what_decides_is_the_quantity_that_is_printed() -> None:
     found = decide(Bounds.read("at_least 2"), listed([of(4), of(1), of(9)]))
     assert found.deciding is not None

@@ -130,6 +130,14 @@ def test_a_faster_machine_is_told_from_a_better_used_one(machine: Machine, use: 
     assert (used.use_low < used.use).all() and (used.use < used.use_high).all()
 
 
+def test_times_without_scatter_are_used_as_they_are() -> None:
+    found = compared([run("A", Machine(scatter=0), 1), run("B", Machine(0.5, 1.0, 0), 2)])
+    used = found[found.reason == "no-variance"].dropna(subset=["limit"])
+    assert len(used) == 12
+    assert used[["use_low", "use", "use_high"]].to_numpy(float) == pytest.approx(0.5)
+    assert set(used.used) == {BETTER}
+
+
 def test_a_change_of_order_is_shown_by_both_runs() -> None:
     first = run("A", Machine(scatter=0.01, launches=10), 1)
     second = run("B", Machine(scatter=0.01, launches=10, by_backend={"unix": 2.0}), 2)

@@ -7,12 +7,15 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.frames import tails
 from ipclab.quantile import MEDIAN
 from ipclab.report.compare import shared
 from ipclab.report.compare.held import BOUNDS, compared_run
+from ipclab.stats.intervals import pooled
 from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
@@ -55,6 +58,15 @@ def test_a_point_with_too_few_samples_is_not_tested_and_says_so(runs: list[RunFo
     found = shared.shared_points(sides).set_index("backend")
     assert (found.verdict["tcp"], found.reason["tcp"]) == ("not tested", FEW_SAMPLES)
     assert found.verdict["unix"] == "slower"
+
+
+def test_samples_are_enough_where_a_quantile_of_them_is_known() -> None:
+    counts = pd.Series([11, 20, 21, 99, 100, 101, 999, 1000])
+    for quantile in (0.6, 0.9, 0.99):
+        known = [pooled([np.arange(count)], quantile) is not None for count in counts]
+        assert tails.enough(counts, quantile).tolist() == known
+    assert tails.enough(counts, 0.9).tolist() == [False] * 4 + [True] * 4
+    assert tails.enough(counts, MEDIAN).all()
 
 
 def test_where_no_launch_has_samples_enough_the_quantile_is_refused(runs: list[RunFolder]) -> None:

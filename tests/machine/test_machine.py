@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ipclab.machine.answers import memory_sold
+from ipclab.machine.answers import CLOCKSOURCES, CPUINFO, DMI, memory_sold, virtualisation
 from ipclab.machine.conditions import conditions, disturbance
 from ipclab.machine.facts import FACTS, KINDS, Fact, Machine, collect, take_fact
 from ipclab.machine.parse import cpu_list, size
@@ -304,12 +304,38 @@ def test_groups_of_the_first_version(tmp_path: Path) -> None:
         f"{top}/cpu,cpuacct/a/cpu.cfs_quota_us": 50_000,
         f"{top}/cpu,cpuacct/a/cpu.cfs_period_us": 100_000,
         f"{top}/cpu,cpuacct/a/cpu.stat": "throttled_time 7",
+        f"{top}/cpu,cpuacct/cpu.stat": "throttled_time 2",
+        f"{top}/cpu/a/cpu.stat": "throttled_time 7",  # the same, by a link
     }
     write(tmp_path, {name: f"{text}\n" for name, text in files.items()})
     source = Source(tmp_path, Fake({0}), Paths(tmp_path))
     facts = collect(source).facts
     assert (facts["cpu_quota"], facts["memory_limit"]) == (0.5, 1 << 20)
-    assert conditions(source)["throttled_ns"] == 7
+    assert conditions(source)["throttled_ns"] == 9
+
+
+FLAGS, BARE = "flags\t: hypervisor sse2\n", "flags\t: sse2\n"
+FIRMWARE, CLOCKS = f"{DMI}/sys_vendor", CLOCKSOURCES
+
+
+@pytest.mark.parametrize(
+    ("files", "kind"),
+    [
+        ({"/sys/hypervisor/type": "xen\n", CPUINFO: BARE}, "xen"),
+        ({CPUINFO: FLAGS, FIRMWARE: "QEMU\n"}, "kvm"),
+        ({CPUINFO: FLAGS, CLOCKS: "tsc kvm-clock acpi_pm\n"}, "kvm"),
+        ({CPUINFO: FLAGS, FIRMWARE: "VMware, Inc.\n", CLOCKS: "kvm-clock\n"}, "vmware"),
+        ({CPUINFO: FLAGS, FIRMWARE: "Example\n", CLOCKS: "tsc\n"}, "unnamed"),
+        ({CPUINFO: BARE, FIRMWARE: "Amazon EC2\n"}, "none"),  # a whole machine of a cloud
+        ({CPUINFO: "Features\t: fp\n", FIRMWARE: "QEMU\n"}, "kvm"),  # ARM has no such flag
+        ({CPUINFO: "Features\t: fp\n"}, "none"),
+    ],
+)
+def test_a_virtual_machine_is_told_by_its_processor_then_named(
+    tmp_path: Path, files: dict[str, str], kind: str
+) -> None:
+    write(tmp_path, files)
+    assert virtualisation(Source(tmp_path, Fake({0}), Paths(tmp_path))) == kind
 
 
 def test_disk_is_found_through_layers(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pandas as pd
+import pytest
 import typst
 
 from ipclab.lab.lab import Lab
@@ -37,6 +38,16 @@ def test_of_a_table_without_rows_only_the_reason_is_said() -> None:
     table = lab.table(frame, "One write", notes=["A dash: no such phase."], empty="None here.")
     assert (list(table.columns), list(table.rows), table.notes) == ([], [], ["None here."])
     assert 'div class="table form"' in table.to_html()
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "kind"), [(6, 12, "table few"), (7, 12, "table"), (6, 13, "table")]
+)
+def test_a_small_table_is_shown_row_by_row_on_a_narrow_screen(
+    columns: int, rows: int, kind: str
+) -> None:
+    table = Table("Times", [Column("A")] * columns, [["b"] * columns] * rows)
+    assert f'<div class="{kind}">' in table.to_html()
 
 
 def test_tables_stand_where_they_are_told(tmp_path: Path) -> None:

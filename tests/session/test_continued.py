@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
-from ipclab.session.asked_run import measured_before
 from ipclab.session.progress import Progress
 from ipclab.session.request import Request
 from ipclab.session.session import measure_run
@@ -118,23 +116,6 @@ def test_a_run_that_is_measured_is_not_measured_by_another(run: Record, paths: P
     told = "is being measured by another process; wait for it or end it"
     with run.held(), pytest.raises(LabError, match=told):
         measure_run(paths, MINE, Progress())
-
-
-def test_a_notebook_opens_what_the_same_code_measured_for_the_same_request(
-    run: Record, paths: Paths
-) -> None:
-    digest, facts = run.machine, run.facts
-
-    def found(request: Request = MINE, digest: str = digest, **other: str) -> bool:
-        machine: Any = SimpleNamespace(digest=digest, facts={**facts, **other})
-        return measured_before(paths, request, machine) is not None
-
-    assert found()
-    assert not found(replace(MINE, sweep=Sweep((88,))))
-    assert not found(digest="another") and not found(code_digest="another")
-    run.about["failures"] = {"a point": "no such luck"}
-    run.save()
-    assert not found()
 
 
 def test_an_altered_point_is_measured_again_and_said(

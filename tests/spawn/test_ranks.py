@@ -23,7 +23,7 @@ from ipclab.spawn.failures import LaunchError, WrongDataError
 from ipclab.spawn.heat import launch_alone
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.ledger import SHARED_MEMORY, close_dead_sessions
-from ipclab.spawn.mpi_outer import reachable
+from ipclab.spawn.mpi_outer import Node, World, _hello, _nodes, reachable
 from ipclab.spawn.rank_bench import RankBench
 from ipclab.spawn.started import Role
 from ipclab.spawn.wire import hear
@@ -318,3 +318,23 @@ def test_the_address_is_in_the_network_of_the_other_node() -> None:
     assert reachable(["192.168.0.5/24", "10.99.0.1/24"], ["10.99.0.2/24"]) == "10.99.0.1"
     with pytest.raises(LabError, match="the nodes share no IPv4 network"):
         reachable(["192.168.0.5/255.255.255.0"], ["10.99.0.2/24"])
+
+
+def test_the_first_rank_of_a_node_tells_of_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = SimpleNamespace(digest="d" * 8, facts={"cores": 2}, reasons={})
+    monkeypatch.setattr("ipclab.machine.collect", lambda source: made)
+    first, second = (_hello(2, rank, "", True) for rank in (2, 3))
+    assert (first.ranks, first.machine, bool(first.name)) == ([2], vars(made), True)
+    assert (second.ranks, second.machine, second.name) == ([3], {}, "")
+
+
+def test_ranks_are_parted_by_node_and_those_away_take_turns() -> None:
+    leaders = [0, 1, 0, 1, 1, 5]
+    hellos = [Node(leader, [rank], {rank}) for rank, leader in enumerate(leaders)]
+    mail: Any = SimpleNamespace(comm=SimpleNamespace(size=len(hellos)))
+    mail.wait = lambda rank, kind, deadline: hellos[rank]
+    here = World(mail, _nodes(mail))
+    assert [node.ranks for node in here.nodes] == [[0, 2], [1, 3, 4], [5]]
+    assert [node.cpus for node in here.nodes] == [{0, 2}, {1, 3, 4}, {5}]
+    assert here.away() == [1, 5, 3, 4]
+    assert (here.between([0, 2]), here.between([5, 2])) == ("", "nodes 0, 2")

@@ -9,7 +9,15 @@ import pytest
 
 from ipclab.stats.compare import SLOWER, UNDECIDED, Side
 from ipclab.stats.contest import judged
-from ipclab.stats.correlation import CORRELATED, LEVEL, STRICTER, lag_one, strictness
+from ipclab.stats.correlation import (
+    CORRELATED,
+    LEVEL,
+    MOST,
+    STRICTER,
+    lag_one,
+    share_apart,
+    strictness,
+)
 from ipclab.stats.enough import launches_that_decide
 from ipclab.stats.family import MANY
 
@@ -65,6 +73,21 @@ def test_few_heats_and_equal_ones_show_nothing() -> None:
     assert lag_one(sides(np.arange(12.0).reshape(3, 4))) == (0.0, 1.0)
     assert lag_one(sides(np.ones((3, HEATS)))) == (0.0, 1.0)
     assert lag_one({}) == (0.0, 1.0)
+
+
+def test_the_correlation_of_few_heats_is_what_a_hand_computes() -> None:
+    rising = sides(np.array([np.arange(5.0), np.zeros(5)]))
+    correlation, chance = lag_one(rising)
+    assert correlation == pytest.approx(0.4)  # (2 + 0 + 0 + 2) / (4 + 1 + 0 + 1 + 4)
+    assert chance == pytest.approx(8 / 120, abs=0.02)  # of 120 orders 8 are correlated as much
+    assert share_apart(rising) == 1.0
+    # of fours 12 neighbours of 15 are alike, all a half off the mean of 16
+    fours = sides(np.array([np.repeat([0.0, 1.0, 0.0, 1.0], 4), np.zeros(16)]))
+    assert lag_one(fours)[0] == pytest.approx(9 / 16)
+    unbiased = 9 / 16 + (1 + 27 / 16) / 16
+    assert share_apart(fours) == pytest.approx((1 - unbiased) / (1 + unbiased))
+    most = sides(np.array([np.arange(12.0), np.zeros(12)]))
+    assert share_apart(most) == pytest.approx((1 - MOST) / (1 + MOST))
 
 
 @pytest.mark.parametrize(("left", "least", "most"), [(0.0, 0, 20), (0.7, 160, 200)])

@@ -66,3 +66,12 @@ def test_sides_without_a_heat_in_common_are_compared_session_by_session() -> Non
     first, second = (Side([*heats.values()], heats=heats) for heats in (one, slower))
     found = compare(first, second)
     assert (found.verdict, found.paired, found.launches) == (SLOWER, True, (3, 3))
+
+
+def test_three_heats_say_what_tables_of_t_say() -> None:
+    """Two degrees of freedom: t is 4.303 at 97.5 %, and 2.920 at 95 %."""
+    heats = np.array([0.0, 1.0, 2.0])
+    half = 4.303 / math.sqrt(3)
+    assert paired.interval(heats, 0.05) == pytest.approx((1 - half, 1 + half), rel=1e-3)
+    found = paired.detectable(heats, 0.05, UNKNOWN)
+    assert found == pytest.approx((4.303 + 2.920) / math.sqrt(3), rel=1e-3)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ipclab.stats.intervals import SESSION_ERROR, statistic_estimate
-from ipclab.stats.product import Ends, Product
+from ipclab.stats.product import Ends, Product, raised
 from ipclab.stats.quantity import Quantity, measured, of
 
 WAYS: dict[str, str] = {
@@ -20,6 +20,7 @@ WAYS: dict[str, str] = {
     "with what cancels": "(a * b) / (b * b)",
     "twice": "(a + a) / b / 2",
 }
+MILLIONTH = 1e-6
 SUMS = ("(a - b) / b + 1", "1 - (b - a) / b", "(a + b - b) / b", "a / (a + b) * ((a + b) / b)")
 
 
@@ -113,3 +114,27 @@ def test_series_align_by_index_and_divide_their_quantities() -> None:
 
 def test_over_nothing_there_is_no_number() -> None:
     assert Product(0.0).inverse().number == float("inf")
+
+
+@pytest.mark.parametrize("unit", ["ns", "1"])  # whose means are geometric and arithmetic
+@pytest.mark.parametrize("written", ["a / b * 3 + c / b", "a / b * 3 - 1", "a / b * c / b + c / b"])
+def test_what_is_computed_differs_between_launches_as_its_parts_do(unit: str, written: str) -> None:
+    """To first order, which is all there is of millionths."""
+    steps = {"a": (10.0, 3, -1, -4), "b": (5.0, 2, -6, 1), "c": (3.0, -1, -2, 5)}
+    parts, expected = {}, []
+    for name, (middle, *millionths) in steps.items():
+        values = [middle * (1 + step * MILLIONTH) for step in millionths]
+        whole = Quantity(middle, unit, middle / 2, middle * 2, "3 x 1")
+        parts[name] = measured(whole, dict(enumerate(values)), f"{name}/moved", RUN)
+    for launch in range(3):
+        expected.append(
+            eval(written, {name: each.launches[launch] for name, each in parts.items()})
+        )
+    found = eval(written, dict(parts)).launches
+    assert [*found.values()] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_square_reaches_down_to_nothing_where_its_root_may_be_nothing() -> None:
+    assert raised(Ends(-2.5, -3.0, -2.0), 2) == (6.25, 4.0, 9.0)
+    assert raised(Ends(0.5, -1.0, 2.0), 2) == (0.25, 0.0, 4.0)
+    assert raised(Ends(0.5, -1.0, 2.0), 3) == (0.125, -1.0, 8.0)

@@ -18,6 +18,7 @@ from ipclab.stats.intervals import (
     Scatter,
     Standard,
     mean_of,
+    pooled,
     prior,
     rank,
     statistic_estimate,
@@ -108,3 +109,30 @@ def test_the_estimate_is_the_mean_of_the_launches_quantiles() -> None:
     found = [statistic_estimate([each[q] for each in known], 8).value for q in ("p50", "p90")]
     assert found == pytest.approx([(2 * 20 * 5) ** (1 / 3), (3 * 40 * 5) ** (1 / 3)])
     assert [each["samples"] for each in known] == [3, 4, 1]
+
+
+@pytest.mark.parametrize(
+    ("below", "low", "high"),
+    [
+        # shares of 0.6, 0.5 and 0.4: error 1 / sqrt(300), of which 4.303 to either side are 74.5
+        ((60, 50, 40), 75, 224),
+        ((50, 50, 50), 112, 187),  # alike: error sqrt(0.25 / 300), which is 37.3
+    ],
+)
+def test_the_median_of_all_samples_varies_as_its_share_of_each_launch(
+    below: tuple[int, ...], low: int, high: int
+) -> None:
+    samples, cuts = np.arange(300), np.cumsum(below)[:2]
+    rest = 150 + np.cumsum([100 - count for count in below])[:2]
+    halves = zip(np.split(samples[:150], cuts), np.split(samples[150:], rest - 150), strict=True)
+    launches = [np.concatenate(both) for both in halves]
+    found = pooled(launches, 0.5)
+    assert found and (found.value, found.low, found.high) == (149, low, high)
+    assert (found.launches, found.samples) == (3, 300)
+
+
+def test_a_quantile_has_ten_samples_beyond_it() -> None:
+    launches = [np.arange(100) + 100 * launch for launch in range(3)]
+    assert pooled(launches, 0.967) is None
+    found = pooled(launches, 0.966)
+    assert found and found.value == 289

@@ -6,6 +6,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from ipclab.store.archive import HostileError
 from ipclab.store.bundle import opened
 from ipclab.store.identity import digest_of
 from ipclab.store.launch import Launch
+from ipclab.store.overlap import overlap
+from ipclab.store.point import Level, Point
 from ipclab.store.questions import RELATIONS
 from ipclab.store.record import Record, sealed
 from ipclab.store.samples import Measured, decode, encode
@@ -226,6 +229,29 @@ def test_a_run_that_contradicts_itself_is_refused(kind: str, run: Record) -> Non
     with pytest.raises(LabError, match="contradicts itself") as caught:
         door.enter(run.path)
     assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("study", "levels", "op", "times"),
+    [
+        ("round_trip", {"threads": 3}, "round-trip", (1, 1)),
+        ("stream", {}, "intended", (1, inf)),
+        ("stream", {}, "received", (25, 25)),
+        ("limits", {}, "received", (25, 25)),
+        ("limits", {}, "copy", (1, 1)),
+        ("multiplexer", {}, "trip", (100, 100)),
+        ("shared_dict", {"readers": 3}, "read", (1, 3)),
+        ("shared_dict", {"readers": 3}, "write", (1, 1)),
+        ("file_io", {"threads": 2, "depth": 4}, "file.read", (1, 8)),
+        ("file_io", {"threads": 2, "depth": 4}, "file.submit", (1, 2)),
+        ("file_io", {"depth": "deep"}, "file.read", (1, 1)),
+        ("of a plug-in", {}, "write", (1_000, 1_000)),
+    ],
+)
+def test_a_heat_has_room_for_the_samples_that_a_study_overlaps(
+    study: str, levels: dict[str, Level], op: str, times: tuple[float, float]
+) -> None:
+    assert overlap(Point(study, "made", 1, "cross", levels), op) == times
 
 
 @pytest.mark.parametrize("relation", RELATIONS[1:])

@@ -205,6 +205,22 @@ def test_in_korean_who_beats_the_limit_has_one_particle(quick: int, said: str) -
     assert said in sentence(finding("compare", "limit", quick=quick), WORDS["ko"])
 
 
+@pytest.mark.parametrize(
+    ("kind", "verdict", "said"),
+    [
+        ("compare", "open", "unix 방식과 pipe 방식의"),
+        ("effect", "open", "unix 방식과 pipe 방식의"),
+        ("effect", "all-more", "pipe 방식보다 unix 방식이"),
+        ("reach", "open", "unix 방식과 pipe 방식의"),
+        ("reach", "turns", "pipe 방식보다 unix 방식이"),
+    ],
+)
+def test_in_korean_sides_that_are_not_compared_take_no_particle_of_a_comparison(
+    kind: str, verdict: str, said: str
+) -> None:
+    assert said in sentence(finding(kind, verdict), WORDS["ko"]).replace("\u00a0", " ")
+
+
 @pytest.mark.parametrize(("lang", "top"), [("en", "up to"), ("ko", "최대"), ("zh", "最多")])
 def test_of_one_case_none_is_the_most(lang: str, top: str) -> None:
     for way in ("more", "less"):

@@ -6,6 +6,7 @@ import math
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -20,9 +21,9 @@ from ipclab.stats.compare import FASTER, NOT_TESTED, SAME, SLOWER
 from ipclab.store.run import RunFolder
 from ipclab.studies.profile import profile
 from ipclab_more.choose.answer import ANSWERED, NOTHING, UNDECIDED
-from ipclab_more.choose.asked import offers, points_asked, request, tell
+from ipclab_more.choose.asked import _refusal, offers, points_asked, request, tell
 from ipclab_more.choose.known import Offer, narrowed_to, promise_kept, promised
-from ipclab_more.choose.need import MUSTS, NUMBERS, Need, need_of, read_need
+from ipclab_more.choose.need import EACH, MUSTS, NUMBERS, ONE, Need, need_of, read_need
 from ipclab_more.choose.runs import file_names
 from ipclab_more.choose.shown import LEVEL, WORDS, tables, verdict
 from tests.support.made import begun
@@ -318,6 +319,36 @@ def test_what_failed_at_every_size_is_shown_with_its_reason(
     assert dict(zip(rows.backend, rows.why, strict=True)) == {
         name: [why] for name, why in silent.items()
     }
+
+
+@pytest.mark.parametrize(
+    ("fans_out", "sharing", "why"),
+    [
+        (True, EACH, ""),
+        (True, ONE, "every message reaches all"),
+        (False, EACH, "a message reaches one consumer"),
+        (False, ONE, ""),
+    ],
+)
+def test_who_reaches_others_than_are_to_have_a_message_is_refused(
+    fans_out: bool, sharing: str, why: str
+) -> None:
+    store = SimpleNamespace(fans_out=fans_out)
+    made: Any = SimpleNamespace(name="made", store=store, channel=None, missing=lambda: "a package")
+    two = need_of({"size": 64, "consumers": 2, "sharing": sharing})
+    assert _refusal(two, made, {}) == why
+    assert _refusal(replace(two, consumers=1), made, {}) == ""
+    made.channel = "one for each consumer"
+    assert _refusal(two, made, {}) == ""
+
+
+def test_a_message_of_a_size_that_cannot_be_sent_is_refused() -> None:
+    made: Any = SimpleNamespace(name="made", store=None, missing=lambda: None)
+    made.refuses = lambda size: "too long" if size > 100 else None
+    assert _refusal(need_of({"size": "64,1KiB"}), made, {}) == "too long"
+    assert _refusal(need_of({"size": 64}), made, {("made", 64): "it failed"}) == "it failed"
+    assert _refusal(need_of({"size": 64}), made, {("made", 65): "it failed"}) == ""
+    assert _refusal(need_of({"size": 1000, "way": "state"}), made, {}) == ""  # of entries
 
 
 def test_mechanisms_of_a_run_for_a_need_are_those_that_it_measured(
