@@ -13,7 +13,10 @@ from ipclab.errors import UsageError
 from ipclab.words import phrases
 
 # Told wherever all sides share them, of whatever run.
-ALWAYS_TOLD = {*"op size_bytes placement backend entries readers object python".split()}
+ALWAYS_TOLD = {
+    *("op", "size_bytes", "placement", "backend"),
+    *("entries", "readers", "object", "python"),
+}
 NEVER = {"arm", "study", "point", "unit", "busy"}
 MAIN = "main"  # the arm of what a study measures first
 # Columns of a notebook that part mechanisms into kinds, or levels into ranges.
