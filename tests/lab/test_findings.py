@@ -56,8 +56,9 @@ def test_sides_that_differ_in_two_things_or_none_are_refused() -> None:
     again = here.assign(row="the same again")
     with pytest.raises(UsageError, match="nothing"):
         lab.compare(here, again)
-    with pytest.raises(LabError, match="rows"):
-        lab.compare(trips()[1], here)
+    both = pd.concat([here, one(backend="unix", size_bytes=10_000, placement="cross")])
+    with pytest.raises(LabError, match="a side has 2 rows: they differ in size_bytes; narrow"):
+        lab.compare(both, here)
 
 
 def test_what_sides_share_is_the_topic_and_what_differs_names_them() -> None:

@@ -197,6 +197,9 @@ def test_what_grows_is_the_largest_over_the_smallest(lab: Lab) -> None:
     found = lab.growth(rows, "size_bytes")
     ends = rows.size_bytes.max(), rows.size_bytes.min()
     assert [side["size_bytes"] for side in found.sides] == [*ends]
+    assert (
+        lab.growth(trips(lab, placement="cross", size_bytes=100), "size_bytes").verdict == "missing"
+    )
     spread = lab.spread(rows[rows.size_bytes.isin(ends)])
     told = [spread.values[name] for name in ("least", "most")]
     assert [levels for levels, _ in told] == [{"size_bytes": end} for end in ends[::-1]]
