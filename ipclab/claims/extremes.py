@@ -115,7 +115,7 @@ def _power(ratio: Quantity, scale: float) -> Quantity:
     found = replace(ratio, value=log(ratio.value) / scale, low=None, high=None)
     if ratio.low is None:
         return found
-    low, high = ((log(end) if end > 0 else -inf) / scale for end in ratio.ends)
+    low, high = sorted((log(end) if end > 0 else -inf) / scale for end in ratio.ends)
     return replace(found, low=low, high=high)
 
 

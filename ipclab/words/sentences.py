@@ -110,7 +110,7 @@ def _sides(sides: Sequence[phrases.SideForms], joined: bool = False) -> Filled:
 
 def _alike(over: Quantity, words: Words) -> tuple[float, str]:
     """Return the factor that a ratio lies within, of either direction, and as text."""
-    low, high = over.low or over.value, over.high or over.value
+    low, high = over.ends
     within = max(high, 1 / low if low > 0 else inf)
     if within < FACTOR:
         return within, number(Quantity(within - 1, "share"), words, "pct")

@@ -108,6 +108,8 @@ def test_steps_along_a_factor_and_powers() -> None:
     (found,) = power(growth(writes, "size_bytes"), 10)
     assert found.value == pytest.approx(log(4) / log(10))
     assert found.ends[0] < found.value < found.ends[1]
+    (shrunk,) = power(growth(writes, "size_bytes"), 0.1)
+    assert shrunk.ends[0] < shrunk.value < shrunk.ends[1]
     several = RUN.each("write", placement=ALL, size_bytes=ALL)
     assert values(growth(several, "size_bytes")) == [4]  # of one placement there is one size
     with pytest.raises(MissingError):

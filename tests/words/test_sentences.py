@@ -64,6 +64,12 @@ def test_every_kind_and_verdict_has_a_sentence_in_each_language(kind: str, verdi
         )
 
 
+def test_two_whose_ratio_may_be_0_are_within_nothing() -> None:
+    assert "within" in sentence(finding("compare", "open"), WORDS["en"])
+    open_below = finding("compare", "open", ratio=[1.02, "1", 0.0, 1.04])
+    assert "within" not in sentence(open_below, WORDS["en"])
+
+
 def test_every_phrase_is_in_each_language_and_has_its_forms() -> None:
     for factor, levels in LEVELS.items():
         for level, forms in levels.items():
