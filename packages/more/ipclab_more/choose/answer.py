@@ -147,12 +147,16 @@ def _ratio(comparison: Comparison) -> Quantity:
     return Quantity(comparison.ratio, "1", comparison.low, comparison.high)
 
 
-def _place(candidate: Candidate) -> tuple[int, bool, float, str]:
-    """Return what orders candidates: by status, the fastest first."""
+def _place(candidate: Candidate) -> tuple[int, bool, bool, float, str]:
+    """Return what orders candidates: by status, the fastest first.
+
+    One that is not told apart from it can take less time in the heats that both have.
+    """
     time = candidate.value or candidate.estimate
     shown = candidate.ratio or time  # to the fastest, over the heats of both
     status = STATUSES.index(candidate.status)
-    return status, not time, float(shown.value or 0), candidate.backend
+    against = candidate.compared is not None
+    return status, not time, against, float(shown.value or 0), candidate.backend
 
 
 def _launches_more(candidate: Candidate, bound: float) -> float:

@@ -21,7 +21,7 @@ from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
 from ipclab.stats.enough import launches_more
 from ipclab.studies.questions import question
 from ipclab_more.choose import asked
-from ipclab_more.choose.answer import _judge, _launches_more
+from ipclab_more.choose.answer import _judge, _launches_more, _place
 from ipclab_more.choose.candidates import BEST, WORSE, Candidate
 from ipclab_more.choose.need import need_of
 from ipclab_more.choose.shown import verdict
@@ -135,6 +135,18 @@ def test_what_is_slower_than_the_faster_state_of_the_fastest_alone_may_be_taken(
     assert [each.status for each in measured] == [BEST, BEST, WORSE]
     assert [each.verdict for each in measured] == ["", states.UNSTEADY, SLOWER]
     assert measured[1].settled and _launches_more(measured[1], 0.05) == 0
+
+
+def test_the_fastest_stands_first_though_a_rival_took_less_time_in_their_heats() -> None:
+    def candidate(name: str, *medians: float) -> Candidate:
+        side = Side(medians, heats=dict(enumerate(medians)))
+        return Candidate(name, None, None, None, side=side)
+
+    rival = candidate("a", 99.5, 100.5, 99.0)
+    fastest = candidate("b", 100.0, 101.0, 99.5, 60.0, 61.0)
+    _judge([rival, fastest], 0.05)
+    assert rival.ratio.value < fastest.ratio.value == 1
+    assert sorted([rival, fastest], key=_place) == [fastest, rival]
 
 
 def test_what_would_decide_is_told_in_launches_or_sessions() -> None:
