@@ -37,7 +37,7 @@ BUT = N_("identical but for: {rows}")
 DECIDED = N_("Decided: {m} of the {n} statements that this machine can test.")
 IDENTICAL = N_("identical in all {n} parameters")
 OF_COUNT, OF_WORD = N_("{here} of {text}"), N_("{here} instead of {text}")
-OF_LEVELS = N_("{here} of {text} values")
+OF_VALUES = N_("{here} of {text} values")
 OF_TEXT = N_("{what} ({parts})")
 HEADS = [
     *(N_("Experiment"), N_("Parameter")),
@@ -117,7 +117,7 @@ def _differing(lab: Data, every: Iterable[Faithfulness], most: int = 0) -> str:
 def _briefly(lab: Data, one: Faithfulness) -> str:
     """Return how a parameter differs from the text in a few words, such as `578 of 50,000`."""
     if isinstance(one.text, list):
-        return lab.say(OF_LEVELS, here=str(len(one.here)), text=str(len(one.text)))
+        return lab.say(OF_VALUES, here=str(len(one.here)), text=str(len(one.text)))
     here = _told(lab, one, one.here) or _word(lab, NOT_RUN)
     fewer = isinstance(one.text, int | float) and one.here and max(one.times) <= 1
     form = OF_COUNT if fewer else OF_WORD

@@ -104,7 +104,7 @@ def _sides(sides: Sequence[phrases.SideForms], joined: bool = False) -> Filled:
     put = {"a": first.side, "b": second.side, "a이": first.side, "b보다": second.than}
     if not joined:
         return put
-    a, b = (side.than.removesuffix("보다") for side in sides)
+    a, b = (side.than.removesuffix("보다") for side in sides)  # to which 보다 is added, or 와
     return put | {"a와": phrases.with_and(a), "b": b}
 
 
@@ -138,7 +138,8 @@ def _sides_compared(finding: FindingData, words: Words, measure: Any) -> Filled:
             return filled | {"pred": measure["alike"].format(w=w, **filled)}
         if verdict == "open":
             return filled | {"w": _within(_amount(finding, "ratio"), words)}
-        quick, slow = sides[:: -1 if values.get("quick", 0) else 1]
+        place = values.get("quick", 0)
+        quick, slow = sides[place], sides[1 - place]
         return filled | {"quick": quick.noun if korean else quick.side, "slow": slow.noun}
     over = _amount(finding, "ratio")
     told = ratio(over, words)

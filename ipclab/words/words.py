@@ -94,8 +94,8 @@ class Words(Catalogue):
         if factor == "study":
             return str(level)
         if isinstance(level, str):
-            of = {"metric": labels.NAMES, "op": labels.NAMES, "profile": labels.PROFILES}
-            names = of.get(factor, labels.NAMES | labels.LEVELS)
+            own = {"metric": labels.NAMES, "op": labels.NAMES, "profile": labels.PROFILES}
+            names = own.get(factor, labels.NAMES | labels.LEVELS)
             return self.translate(names.get(level, level))
         value = plain_value(level)
         return value if isinstance(value, str) else self.numbers.format(value)

@@ -95,7 +95,6 @@ def answer_need(need: Need, frames: Frames, offers: Iterable[Offer]) -> Answer:
     able = [each.backend for each in candidates if MEASURED_DEMANDS.issuperset(each.why)]
     changes = _changes(need, best[0], candidates, bound) if best else []
     candidates.sort(key=_place)
-    best.sort(key=_place)
     return Answer(
         need,
         state,
