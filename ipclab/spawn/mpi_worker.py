@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ipclab.errors import LabError
+from ipclab.spawn.conduct import Conduct
 from ipclab.spawn.heat import BEGINNING, ENDING
 from ipclab.spawn.mpi_mail import MAKE, MEET, SIGNAL, Answer, Command, Done, Mail, RankPart
 from ipclab.spawn.started import Role
@@ -183,6 +184,7 @@ class RankHeat:
             if Path(part.folder).is_dir():  # of another node's session there is none here
                 worker.name("")  # reads the key of names, lest a study times that
             os.sched_setaffinity(0, role.cpus or os.sched_getaffinity(0))
+            worker.conduct = Conduct()
             task = call_target(worker, role.target, role.arguments)
             if isinstance(task, Generator):
                 self.tasks[name] = worker, task
@@ -210,10 +212,12 @@ class RankHeat:
         worker, task = self.tasks[name]
         try:
             self.published[name] = task.send(roles)
+            parks = True
         except StopIteration:
             self.outcomes[name] = worker.outcome
-            return False
-        return True
+            parks = False
+        worker.conduct.check_place()
+        return parks
 
     def _all_say(self, mine: bool) -> list[bool]:
         """Return what the ranks say, in their order."""

@@ -17,6 +17,7 @@ import msgspec
 
 from ipclab.errors import LabError
 from ipclab.spawn import names
+from ipclab.spawn.conduct import Conduct
 from ipclab.spawn.proof import AwaitedError, PayloadError
 from ipclab.spawn.wire import Wire
 from ipclab.store.launch import BUSY
@@ -125,6 +126,7 @@ class Worker:
     def _begin(self, role: str, prefix: str, folder: str) -> None:
         self.role, self.prefix, self.folder = role, prefix, folder
         self.outcome = Outcome()
+        self.conduct = Conduct()
         # by op: counters, ns queued, ns elapsed, operations
         self._sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
 
@@ -146,8 +148,10 @@ class Worker:
 
         None says that there is no other turn.
         """
-        self.wire.send(Parked(published))
-        turn: Turn = self.wire.receive(Turn)
+        self.conduct.check_place()
+        with self.conduct.resting():
+            self.wire.send(Parked(published))
+            turn: Turn = self.wire.receive(Turn)
         self.recording = turn.recorded
         return turn.roles
 
@@ -190,6 +194,7 @@ def perform(
             published = next(task)
             while True:
                 published = task.send(worker.park(**published))
+    worker.conduct.check_place()
     tell(outcome or worker.outcome)
 
 

@@ -25,6 +25,7 @@ import msgspec
 
 from ipclab.spawn import names
 from ipclab.spawn.apart import leave_network, permitted
+from ipclab.spawn.conduct import children
 from ipclab.spawn.exits import die_with_parent
 from ipclab.spawn.ledger import close_session, ledger_file, read_session
 from ipclab.spawn.started import END_SECONDS, Start
@@ -87,15 +88,6 @@ def run_worker(start: Start, control: int, stderr: int, parent: int) -> None:
         sys.stderr.flush()
     finally:
         os._exit(code)
-
-
-def children() -> set[int]:
-    """Return this process's children, as far as the kernel tells (CONFIG_PROC_CHILDREN)."""
-    pids = set()
-    for task in Path("/proc/self/task").iterdir():
-        with suppress(OSError):
-            pids |= {int(pid) for pid in (task / "children").read_text().split()}
-    return pids
 
 
 def end(pids: Collection[int]) -> None:

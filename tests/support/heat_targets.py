@@ -4,7 +4,9 @@ every way.
 
 import os
 import signal
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +73,52 @@ def take_and_die(worker: Worker, **levels: Any) -> Turns:
     turns = take(worker, **levels)
     yield next(turns)
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def behaves(worker: Worker, how: str) -> Turns:
+    """Do in each turn what `how` says."""
+    while (yield {}) is not None:
+        CONDUCT[how]()
+        keep(worker, "op", np.array([1], np.int64))
+
+
+def sleeps(worker: Worker) -> Turns:
+    """Be one whose turns take 50 ms, in which others are parked."""
+    while (yield {}) is not None:
+        time.sleep(0.05)
+        keep(worker, "op", np.array([1], np.int64))
+
+
+def spin() -> None:
+    """Compute for as long as the process lives."""
+    while True:
+        sum(range(1000))
+
+
+def spins_in_a_thread() -> None:
+    threading.Thread(target=spin, daemon=True).start()
+
+
+def spins_in_a_child() -> None:
+    if os.fork() == 0:
+        spin()
+
+
+def moves() -> None:
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+
+
+def moves_a_child() -> None:
+    if os.fork() == 0:
+        moves()
+        time.sleep(LONG)
+
+
+CONDUCT: dict[str, Callable[[], object]] = {
+    "Busy": lambda: sum(range(1_000_000)),
+    "Restless": spins_in_a_thread,
+    "RestlessChild": spins_in_a_child,
+    "Elsewhere": moves,
+    "ElsewhereChild": moves_a_child,
+    "First": lambda: os.nice(1),  # as a lower number would, which only root may take
+}
