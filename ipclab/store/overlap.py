@@ -7,6 +7,7 @@ clock exceeds.
 
 from math import inf
 
+from ipclab.store.launch import UNRECORDED
 from ipclab.store.point import Point
 
 SERIAL = {
@@ -24,6 +25,7 @@ OF_OTHERS = 1_000.0
 
 def overlap(point: Point, op: str) -> tuple[float, float]:
     """Return how many times the time of its heat one sample of `op` may take, and all together."""
+    op = op.removeprefix(UNRECORDED)
     if op in AGES:
         return 1.0, inf
     if point.study == "shared_dict":

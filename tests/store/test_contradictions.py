@@ -236,6 +236,8 @@ def test_a_run_that_contradicts_itself_is_refused(kind: str, run: Record) -> Non
     [
         ("round_trip", {"threads": 3}, "round-trip", (1, 1)),
         ("stream", {}, "intended", (1, inf)),
+        ("round_trip", {}, "unrecorded.intended", (1, inf)),
+        ("shared_dict", {"readers": 3}, "unrecorded.read", (1, 3)),
         ("stream", {}, "received", (25, 25)),
         ("limits", {}, "received", (25, 25)),
         ("limits", {}, "copy", (1, 1)),
