@@ -142,7 +142,7 @@ class Consumer(StreamEnd):
                 raise IndexError(got + count)
             seen[got : got + count] = self.came[:count]
             if count:
-                place = got % count
+                place = int(self.chance.random() * count)  # which nobody can know before
                 self.kept.append((got + place, self.buffer[place].tobytes()))
             got += count
             if last:
