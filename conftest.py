@@ -60,19 +60,21 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         shutil.rmtree(session.config.option.basetemp, ignore_errors=True)
 
 
-# What takes longest begins first, so that no process is alone with it at the end.
+# What takes longest begins first, so that no process is alone with it at the end; what looks at the
+# reports, which the first of them renders, comes later.
 LONGEST = (
     "test_report",
-    "test_recomputed",
     "test_wheel",
     "test_cluster",
-    "test_executed",
     "test_hostile_texts",
-    "test_killed",
     "test_kill",
-    "test_documents",
+    "test_continued",
+    "test_killed",
+    "test_recomputed",
+    "test_executed",
     "test_lab",
     "test_ab_arms",
+    "test_whole",
     "test_sweeps",
 )
 

@@ -68,7 +68,8 @@ def left(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "tmp").glob("ipclab-*"))
 
 
-@pytest.mark.parametrize("sign", some([signal.SIGKILL, signal.SIGTERM], 2))
+@pytest.mark.matrix
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
 def test_what_derives_frames_leaves_no_process_when_it_is_killed(
     begin: Begin, tmp_path: Path, sign: int
 ) -> None:

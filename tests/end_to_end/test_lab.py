@@ -128,7 +128,7 @@ def open_shown(page: Any, address: str, name: str) -> None:
     page.wait_for_function(f"() => {CELLS.replace('.content', '?.content')}?.length > 1")
 
 
-@pytest.mark.parametrize("name", some(["choose", "index", "machines", "measure"], 4))
+@pytest.mark.parametrize("name", some(["index", "choose", "machines", "measure"], 4))
 def test_a_notebook_runs_from_top_to_bottom(lab: tuple[Any, str], name: str) -> None:
     """Not those of which a report is made: papermill executes them whole for other tests."""
     few: dict[str, Any] = {

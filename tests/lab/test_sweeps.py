@@ -90,7 +90,7 @@ def check(study: str, factor: str, kept: Sequence[Any]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error::UserWarning", "error::RuntimeWarning")
-@pytest.mark.parametrize(("study", "factor", "kept"), some(CASES, 7))
+@pytest.mark.parametrize(("study", "factor", "kept"), some(CASES, 12))
 def test_a_sweep_of_few_levels_has_its_page(study: str, factor: str, kept: Sequence[Any]) -> None:
     check(study, factor, kept)
 

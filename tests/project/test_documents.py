@@ -94,7 +94,7 @@ def test_the_pyproject_of_an_example_is_whole(name: str) -> None:
     assert Validator()(project) and project["project"].keys() >= {"name", "version", "entry-points"}
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_the_example_study_measures_something_real(tmp_path: Path) -> None:
     env = plugged(tmp_path, "docs/studies.md", "fork_cost", "ipclab.studies")
     tagged = v4.new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]})
@@ -143,7 +143,7 @@ def test_make_targets_that_documents_name_exist() -> None:
         assert named <= targets, document
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.usefixtures("opened_before")
 def test_the_tutorial_commands_work(tmp_path: Path) -> None:
     text = "".join(blocks(ROOT / "docs/tutorial.md", "sh"))

@@ -16,7 +16,8 @@ from ipclab.errors import UsageError
 from ipclab.machine.placement import Placement
 from ipclab.spawn.heat import Schedule
 from ipclab.spawn.launcher import Launcher
-from ipclab.spawn.proof import PayloadError
+from ipclab.spawn.proof import END, PayloadError
+from ipclab.spawn.worker import zeros
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies import ranks
@@ -227,14 +228,19 @@ def test_there_are_as_many_ranks_as_ends(
         assert made == [count]
 
 
-def test_what_is_altered_in_a_batch_is_told_by_its_place() -> None:
+def batching() -> Consumer:
+    """Return a consumer of batches of 8."""
     levels: dict[str, Any] = {
         "backend": "shm-ring", "size": 64, "seed": 1, "consumers": 1, "sharing": "each", "window": 0,
         "batch": 8, "work_ns": 0, "rate": 0, "load": 0, "stall_ns": 0, "fill": False, "sleeps": False, "open_ns": 0,
         "budget_ns": 1, "least": 1, "most": 1,
     }  # fmt: skip
     worker: Any = SimpleNamespace(prefix="ipclab-1-2-aa-1")
-    consumer = Consumer(worker, None, StreamPlan(**levels), "secret")  # type: ignore[arg-type]
+    return Consumer(worker, SimpleNamespace(), StreamPlan(**levels), "secret")  # type: ignore[arg-type]
+
+
+def test_what_is_altered_in_a_batch_is_told_by_its_place() -> None:
+    consumer = batching()
     numbers = np.arange(20)
     whole = [(place, consumer._sent(place)) for place in (2, 11, 19)]
     consumer.kept += whole
@@ -244,3 +250,23 @@ def test_what_is_altered_in_a_batch_is_told_by_its_place() -> None:
     consumer.kept.append((place, data[:40] + bytes([data[40] ^ 1]) + data[41:]))
     with pytest.raises(PayloadError, match="message 11 arrived with other bytes at 40: 1 of 64"):
         consumer._look(numbers)
+
+
+def test_which_message_of_a_batch_is_looked_at_cannot_be_foreseen() -> None:
+    looked = set()
+    for _ in range(40):
+        consumer = batching()
+        batches = iter([range(8), range(8, 16), (END,)])
+
+        def take(
+            buffer: Any, _size: int, _wait: int, to: Consumer = consumer, left: Any = batches
+        ) -> int:
+            numbers = next(left)
+            to.came[: len(numbers)] = [to.messages.first + number for number in numbers]
+            return len(numbers)
+
+        consumer.way.channel = SimpleNamespace(recv_many=take)
+        assert consumer._batches(zeros(17)) == 16
+        looked.add(tuple(place for place, _ in consumer.kept))
+    assert len(looked) > 10
+    assert all(len(places) == 2 and places[0] < 8 <= places[1] < 16 for places in looked)
