@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -47,7 +47,6 @@ METHODS = {  # what the fair methods add, and what the text itself says of that
     "adds": N_("The fair method of {claims}: {adds}."),
     "concedes": N_("The text itself says of {claims}: {concedes}."),
 }
-AnyData = TypeVar("AnyData", bound="Lab")
 
 
 def audited(lab: "Lab", study: str = "") -> pd.DataFrame:
@@ -233,7 +232,7 @@ def _meaning(lab: "Lab", study: str, claim: Claim) -> str:
     return meaning
 
 
-def with_own(lab: AnyData, file: str = "") -> AnyData:
+def with_own(lab: "Lab", file: str = "") -> "Lab":
     """Return the lab with a person's own claims and requirements, else those of `report.toml`.
 
     Raises `UsageError` with the line of a bad one.

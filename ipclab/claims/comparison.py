@@ -10,7 +10,7 @@ from math import inf
 import pandas as pd
 
 from ipclab.claims.amounts import RuleError, amount_and_half
-from ipclab.claims.extremes import matched, over_each
+from ipclab.claims.extremes import matched
 from ipclab.claims.numbers import Compared, Numbers, Values, only
 from ipclab.frames.address import Address
 
@@ -84,11 +84,6 @@ class Rule:  # no dataclass, which msgspec would read as a table
         """Return the addresses that it names, in order."""
         return [address for address in (self.over, self.under) if address]
 
-    @property
-    def is_address(self) -> bool:
-        """Whether it compares what stands at one address."""
-        return self.under is None
-
     def compared(self, run: Numbers) -> Compared:
         """Return what is compared of a run, each by its levels; raises `MissingError`."""
         if self.over is None:
@@ -100,7 +95,7 @@ class Rule:  # no dataclass, which msgspec would read as a table
         one, other = (values.index.names == [None] for values in (over, under))
         if other:
             return over / only(under)
-        return over_each(only(over), under) if one else matched(over, under)
+        return only(over) / under if one else matched(over, under)
 
     @classmethod
     def read(cls, text: str) -> "Rule":

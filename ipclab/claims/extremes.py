@@ -36,11 +36,6 @@ def best_over_best(ones: Values, others: Values) -> Quantity:
     return best if exact else Quantity(best.value, best.unit, low, high, best.n)
 
 
-def over_each(one: Quantity, others: Values) -> Values:
-    """Return one quantity over each of others."""
-    return others.map(lambda other: one / other)
-
-
 def matched(ones: Values, others: Values) -> Values:
     """Return each of `ones` over that of `others` with the same levels, where both have one.
 

@@ -144,13 +144,12 @@ def rounded(row: Any) -> Quantity:
 
 
 class Recomputed(NamedTuple):
-    """A printed number recomputed: its row, what it states, and what it should be, in its unit.
+    """A printed number recomputed: its row, and what it should be, in its unit.
 
     `by` is a msgid that says how it was computed.
     """
 
     row: Any
-    stated: Quantity
     computed: Quantity
     by: str
     follows: bool
@@ -178,9 +177,8 @@ def _derived(derivation: Derivation, rows: Numbers, table: Numbers) -> Iterator[
         printed, computed = {"": printed}, {"": computed}
     for levels, row in printed.items():
         (should,) = in_unit(computed[levels], row.unit)
-        stated = rounded(row)
-        follows = _follows(derivation.sense, stated, should)
-        yield Recomputed(row, stated, should, derivation.by, follows)
+        follows = _follows(derivation.sense, rounded(row), should)
+        yield Recomputed(row, should, derivation.by, follows)
 
 
 def _follows(sense: str, stated: Quantity, computed: Quantity) -> bool:

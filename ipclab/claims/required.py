@@ -69,11 +69,11 @@ def requirements(lab: "Lab") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*HEADS, "word", "why"])
 
 
-def requirements_table(lab: "Lab", name: str = "requirements") -> Table:
+def requirements_table(lab: "Lab") -> Table:
     """Return your own requirements as a table: statistic, N, evidence and verdict of each."""
     heads = {key: lab.say(head) for key, head in HEADS.items()}
     cells = requirements(lab)[[*HEADS]].rename(columns=heads)
-    return tabulated(lab, cells, N_("Requirements, judged"), notes=NOTES, name=name)
+    return tabulated(lab, cells, N_("Requirements, judged"), notes=NOTES, name="requirements")
 
 
 def _row(lab: "Lab", requirement: Requirement) -> dict[str, Any]:

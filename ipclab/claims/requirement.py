@@ -116,7 +116,7 @@ class Requirement(msgspec.Struct, forbid_unknown_fields=True):
 
     def _check_rule(self) -> None:
         """Raise `RuleError` for a rule that samples, or their quantile, cannot decide."""
-        if not self.rule.is_address or self.rule.addresses[0].metric:
+        if self.rule.under or self.rule.addresses[0].metric:
             why = f"{self.statistic} is of samples, not of what is computed"
             raise RuleError(why, "compare one address of an operation, without a metric")
         bounds = self.rule.bounds

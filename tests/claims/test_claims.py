@@ -21,7 +21,6 @@ from ipclab.claims.extremes import (
     change,
     growth,
     matched,
-    over_each,
     pairs,
     power,
 )
@@ -96,7 +95,7 @@ def test_a_look_up_finds_in_any_numbers_what_its_arithmetic_says() -> None:
     assert values((sizes / look("read", placement="same", size_bytes=ALL))(RUN)) == [2, 4]
     assert values(several(read, sizes)(RUN)) == [100, 200, 800]
     assert values(sizes.pipe(growth, "size_bytes")(RUN)) == [4]
-    assert values(read.pipe(over_each, sizes)(RUN)) == [0.5, 0.125]
+    assert values((read / sizes)(RUN)) == [0.5, 0.125]
     with pytest.raises(MissingError):
         (write / look("flush"))(RUN)
 
@@ -117,7 +116,6 @@ def test_steps_along_a_factor_and_powers() -> None:
     with pytest.raises(MissingError):
         power(listed([of(0.0)]), 10)
     assert bandwidth(of(84).as_unit("B"), writes[84]).value == pytest.approx(84 / 200e-9)
-    assert values(over_each(of(8.0), listed([of(2.0), of(4.0)]))) == [4, 2]
 
 
 def test_an_extreme_is_judged_over_every_pair() -> None:

@@ -4,8 +4,7 @@ from functools import partial
 
 from ipclab.claims.claim import PublishedText
 from ipclab.claims.extremes import growth, pairs, power
-from ipclab.claims.numbers import Level, Lookup, Numbers, look, said, several
-from ipclab.stats.quantity import Quantity
+from ipclab.claims.numbers import Level, Lookup, look, said, several
 from ipclab.words.catalogue import N_
 
 ALL_SIZES = [10, 100, 1000, 10000]
@@ -69,6 +68,10 @@ MESSAGE_OVER_WRITE = over("write", ZMQ, SHARED)
 # Taking out the most entries over taking out the fewest.
 taken_out = partial(times, "read.transport", backend=SHARED)
 COPIES = taken_out(entries=MOST) / taken_out(entries=10)
+# The two steps of a read through LMDB.
+LMDB_STEPS = steps("lmdb", "mean").pipe(
+    lambda both: dict(zip(("first", "second"), both, strict=True))
+)
 
 # Claims that share a section, or how they are judged.
 of_messages = partial(text.claim, fair=MESSAGE_OVER_WRITE, adds=ONE_MESSAGE, concedes=BY_DESIGN)
@@ -303,25 +306,18 @@ text.correct(
     here_values={"ratio": MESSAGE_OVER_WRITE},
 )
 
-
-def lmdb_steps(run: Numbers) -> dict[str, Quantity]:
-    """Return the two steps of a read through LMDB."""
-    first, second = steps("lmdb", "mean")(run)
-    return {"first": first, "second": second}
-
-
 text.correct(
     "1.6",
     own=N_(
         "With ten times as many entries, a read through LMDB takes {first:x} as long, then"
         " {second:x} as long."
     ),
-    own_values=lmdb_steps,
+    own_values=LMDB_STEPS,
     here=N_(
         "With ten times as many entries, a read through LMDB takes {first:x,interval}, then"
         " {second:x,interval} as long."
     ),
-    here_values=lmdb_steps,
+    here_values=LMDB_STEPS,
 )
 text.correct(
     "1.11",
