@@ -151,12 +151,9 @@ def claims_table(
     if shown.empty:
         return tabulated(lab, shown, caption, name=name)
     shown = shown.sort_values("decided", ascending=False, kind="stable")
-    words = [
-        lab.say(N_("{words} ({section})"), words=meaning, section=section) if section else meaning
-        for meaning, section in zip(shown.meaning, shown.section, strict=True)
-    ]
     fairly = shown.fair_told.where(shown.fairly, lab.say(N_("as published")))
     heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *METHOD_NAMES.values()]
+    words = with_sections(lab, shown)
     columns = (shown.id, words, shown.bounds, shown.own_told, shown.here_told, fairly)
     frame = pd.DataFrame(dict(zip(map(lab.say, heads), columns, strict=True)))
     if study != OWN:
@@ -173,6 +170,14 @@ def claims_table(
             for said, ids in told.groupby(column, sort=False).id:
                 notes.append(lab.say(how, claims=lab.words.joined(ids), **{column: said}))
     return tabulated(lab, frame, caption, notes=notes + of_text, name=name)
+
+
+def with_sections(lab: "Lab", claims: pd.DataFrame) -> list[str]:
+    """Return what claims (as `audited`) state, each with its section where it has one."""
+    return [
+        lab.say(N_("{words} ({section})"), words=meaning, section=section) if section else meaning
+        for meaning, section in zip(claims.meaning, claims.section, strict=True)
+    ]
 
 
 def corrections(lab: "Lab", of: Collection[str] | None = None) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from pathlib import PurePath
 import pandas as pd
 
 from ipclab.claims import computed
-from ipclab.claims.audit import NOTES, audited
+from ipclab.claims.audit import NOTES, audited, with_sections
 from ipclab.claims.claim import NOT_TESTABLE
 from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
@@ -32,12 +32,8 @@ def judged(lab: Lab, study: str) -> tuple[pd.DataFrame, list[str]]:
         lab.say(UNTESTED, claims=lab.words.joined(ids), reason=reason)
         for reason, ids in every[~tested].groupby("here_reason", sort=False).id
     ]
-    words = [
-        lab.say(N_("{words} ({section})"), words=meaning, section=section or DASH)
-        for meaning, section in zip(claims.meaning, claims.section, strict=True)
-    ]
     fair = claims.fair_told.where(claims.fairly, lab.say(N_("as published")))
-    columns = {"id": claims.id, "claim": words, "rule": claims.bounds}
+    columns = {"id": claims.id, "claim": with_sections(lab, claims), "rule": claims.bounds}
     return pd.DataFrame(columns | {"here": claims.here_told, "fair": fair}), [*NOTES, *others]
 
 
