@@ -103,7 +103,7 @@ def _row(lab: "Lab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str, 
     for method, verdict in verdicts._asdict().items():
         decides = verdict.deciding
         own = method == "own"
-        reason = "" if decides else wording.reason(lab, study, claim, verdict, own)
+        reason = "" if decides else wording.reason(lab, claim, verdict, own)
         low, high = decides.ends if decides else (None, None)
         row |= {
             method: verdict.word,

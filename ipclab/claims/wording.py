@@ -64,7 +64,7 @@ def with_interval(lab: Data, deciding: Quantity, rule_bounds: tuple[float, float
     return numbers.format(deciding, "interval,fine" if near else "interval")
 
 
-def reason(lab: Data, study: str, claim: Claim, verdict: Verdict, own: bool) -> str:
+def reason(lab: Data, claim: Claim, verdict: Verdict, own: bool) -> str:
     """Return why a claim cannot be tested."""
     if own or claim.untestable:
         return lab.say((claim.unstated if own else claim.untestable) or REASONS["unsaid"])

@@ -43,16 +43,15 @@ def entry(document: Document, target: str) -> ReportEntry:
     advice, else its first finding.
     """
     origin = next(filter(is_origin, document.prose[:1]), [])
-    front = [block.tree for block in document.blocks[: document.front] if isinstance(block, Prose)]
+    fronted = document.blocks[: document.front]
+    front = [block.tree for block in fronted if isinstance(block, Prose)]
     said = deepcopy((_nodes(front, "OrderedList") or _nodes(document.prose, "Para"))[:1])
     for node in pandoc.tree_nodes(said):
         if node["t"] == "Link" and node["c"][2][0].startswith("#"):
             node["c"][2][0] = f"{target}{node['c'][2][0]}"
     figures = [replace(block, name="") for block in document.blocks if isinstance(block, Figure)]
-    fronted = document.blocks[: document.front]
     tables = [each for each in fronted if isinstance(each, Table) and each.name.endswith(ADVICE)]
-    told = [table for table in tables if len(table.columns) > 1]  # others name theirs as they like
-    short = [(case, take) for table in told for case, take, *_ in table.rows]
+    short = [(case, take) for table in tables for case, take, *_ in table.rows]
     if not short:
         short = [
             (first_sentence(each["c"][1][0]), "") for each in said if each["t"] == "OrderedList"
