@@ -166,7 +166,7 @@ def claims_table(
     notes = [UNDECIDED, *NOTES]
     if study:  # the audit has a table of them
         for column, how in METHODS.items():
-            told = shown[(shown[column] != "") & (shown.fairly | (column == "concedes"))]
+            told = shown[shown[column] != ""]
             for said, ids in told.groupby(column, sort=False).id:
                 notes.append(lab.say(how, claims=lab.words.joined(ids), **{column: said}))
     return tabulated(lab, frame, caption, notes=notes + of_text, name=name)
