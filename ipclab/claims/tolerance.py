@@ -33,10 +33,9 @@ class Coverage:
     rank: int = 1
 
     def __post_init__(self) -> None:
-        """Raise `ValueError` for shares that are not within 0 and 1, and for a rank below 1."""
-        are_shares = 0 < self.share < 1 and 0 < self.confidence < 1
-        if not are_shares or self.rank < 1:
-            raise ValueError("its shares lie between 0 and 1, its rank is 1 or more")
+        """Raise `ValueError` for shares that are not within 0 and 1."""
+        if not (0 < self.share < 1 and 0 < self.confidence < 1):
+            raise ValueError("its shares lie between 0 and 1")
 
     @classmethod
     def of(cls, text: str) -> "Coverage":
