@@ -219,9 +219,8 @@ def _effect(finding: FindingData, words: Words, measure: Any, put: Filled) -> Fi
     filled = _sides(_of_both(finding, words), joined)
     filled |= {name: str(values[name]) for name in ("all", "more", "less")}
     case, within = CASES.get(values["by"], ("other", "in"))
-    cases = _word(words, case)
     through = SENTENCES["word"][words.lang].get(within, "")
-    filled |= {"cases": cases, "cases_of": cases, "through": through}
+    filled |= {"cases": _word(words, case), "through": through}
     filled |= {"more_verb": measure["longer"], "less_verb": measure.get("takes_shorter", "")}
     for way in ("more", "less"):
         for name in (f"{way}_most", f"{way}_least"):
@@ -265,7 +264,7 @@ def _reach(finding: FindingData, words: Words, measure: Any, put: Filled) -> Fil
     filled |= {"verb": verb, "back": back, "x": escaped(words.label(values["x"]).lower())}
     for name in {"first", "last", "next"} & values.keys():
         filled[name] = phrases.named(values["x"], values[name], words)
-    for name in {"at_first", "at_last", "at_next"} & values.keys():
+    for name in {"at_first", "at_last"} & values.keys():
         filled[name] = _much(values[name], words, measure)
     return filled
 
