@@ -10,7 +10,7 @@ from ipclab.errors import LabError
 from ipclab.paths import table_beside
 from ipclab.stats.intervals import VARYING, Estimate, pooled, rank, statistic_estimate
 from ipclab.stats.quantity import FEW_SAMPLES
-from ipclab.stats.shape import drift, modes
+from ipclab.stats.shape import count_modes, drift
 from ipclab.store.launch import Launch, turn_name
 from ipclab.store.samples import Measured
 
@@ -149,7 +149,7 @@ def _shape(measured: Measured, op: str, medians: Sequence[float]) -> list[str]:
         flags.append(f"drift:{moved.change:+.0%}")
     step = 1 + sum(len(launch.samples[op]) for launch in measured.launches) // ENOUGH
     times = np.concatenate([launch.times(op)[::step] for launch in measured.launches])
-    if times.min() > 0 and (count := len(modes(times))) > 1:
+    if times.min() > 0 and (count := count_modes(times)) > 1:
         flags.append(f"modes:{count}")
     return flags
 

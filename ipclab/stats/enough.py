@@ -71,4 +71,4 @@ def launches_that_decide(comparison: Comparison, bound: float) -> float:
 
 def launches_more(comparison: Comparison, bound: float) -> float:
     """Return how many launches more of each side will likely decide a pair."""
-    return launches_that_decide(comparison, bound) - min(comparison.launches, default=0)
+    return launches_that_decide(comparison, bound) - min(comparison.launches)
