@@ -93,21 +93,12 @@ def _medians(limits: pd.DataFrame, questions: Questions) -> Iterator[tuple[Key, 
 def below_limit(points: pd.DataFrame) -> pd.DataFrame:
     """Return rows of `with_limits` that took less time than their limit; lowest first.
 
-    That is whoever's quotient is printed below 1, whatever its interval: `lowest` is that in the
-    heats of both, as `over` says, or over the median of a limit of no heat. `own_low` and
-    `own_high` are the least and the most of the result's launches (ns), where they are known.
+    That is whoever's quotient is printed below 1, whatever its interval: `lowest` is what `over`
+    says. `own_low` and `own_high` are the least and the most of the result's launches (ns).
     """
-    lowest = pd.Series(
-        [
-            float(over.value) if isinstance(over, Quantity) and over else known
-            for over, known in zip(points.over, points.over_limit, strict=True)
-        ],
-        points.index,
-        dtype=float,
-    )
+    lowest = points.over.map(lambda over: over.value, na_action="ignore").astype(float)
     rows = points.assign(lowest=lowest)[lowest < LEAST]
-    own = rows.by_heat if "by_heat" in rows else [()] * len(rows)
-    low, high = ([end(one, default=np.nan) for one in own] for end in (min, max))
+    low, high = ([end(one, default=np.nan) for one in rows.by_heat] for end in (min, max))
     return rows.assign(own_low=low, own_high=high).sort_values("lowest", kind="stable")
 
 

@@ -144,21 +144,12 @@ def test_a_limit_is_wide_until_a_second_launch_comes_near_its_best() -> None:
     assert Floors(times, questions()).wide() == [("pipe", 1, "same")]
 
 
-def test_beaten_is_whatever_quotient_is_printed_below_1() -> None:
-    rows = [(1.2, 60, 50), (0.97, 52, 50), (0.999, 49, 50), (0.94, 60, 50), (float("nan"), 1, 2)]
-    found = pd.DataFrame(rows, columns=["over_limit", "high", "limit"])
-    assert list(limits.below_limit(found.assign(over=None)).index) == [3, 1]
-
-
-def test_what_was_faster_than_its_limit_in_the_heats_of_both_beat_it_whatever_the_interval() -> (
-    None
-):
-    over = [Quantity(0.74, "1", 0.71, 0.78), Quantity(0.9, "1", 0.7, 1.1), Quantity(1.9), np.nan]
-    found = pd.DataFrame({"over_limit": 1.37, "high": 3.5, "limit": 2.3, "over": over})
-    found["by_heat"] = [(3.0, 9.0)] * 4
+def test_beaten_is_whatever_quotient_is_printed_below_1_whatever_the_interval() -> None:
+    over = [Quantity(0.9, "1", 0.7, 1.1), Quantity(0.999), Quantity(0.74), Quantity(1.9), np.nan]
+    found = pd.DataFrame({"over": over, "by_heat": [(3.0, 9.0)] * 5})
     beaten = limits.below_limit(found)
-    assert beaten.lowest.to_dict() == {0: 0.74, 1: 0.9}
-    assert (beaten.own_low[1], beaten.own_high[1]) == (3.0, 9.0)
+    assert list(beaten.lowest.items()) == [(2, 0.74), (0, 0.9)]
+    assert (beaten.own_low[0], beaten.own_high[0]) == (3.0, 9.0)
     assert limits.below_limit(found.iloc[:0]).empty
 
 
