@@ -1,6 +1,6 @@
 """Rows of tidy frames: chosen by their levels, and as quantities."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import inf, isclose
 from typing import Any
 
@@ -15,15 +15,21 @@ from ipclab.stats.quantity import FEW_SAMPLES, Quantity, measured
 ID = "row"  # the column with the name of a row, study/point/op/metric, which no one changes
 
 
+def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
+    """Raise `UsageError`, with the nearest column, for a name that is none."""
+    for name in names:
+        if name not in frame:
+            raise UsageError(f"no column {name!r}", "", hint(name, map(str, frame)))
+
+
 def narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows with all `levels`; a list means any of them, NA the absence of one.
 
     Raises `UsageError` for a column that the frame has not.
     """
+    check_columns(frame, levels)
     kept = np.ones(len(frame), dtype=bool)
     for name, level in levels.items():
-        if name not in frame:
-            raise UsageError(f"no column {name!r}", "", hint(name, map(str, frame.columns)))
         wanted = list(level) if pd.api.types.is_list_like(level) else [level]
         kept &= frame[name].isin(wanted).to_numpy()
     return frame[kept]

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ipclab.frames.rows import check_columns
 from ipclab.marks import drawn, style
 from ipclab.marks.axes import note_ends, reach, scale
 from ipclab.marks.curves import lines
 from ipclab.marks.marks import (
     INTERVAL,
     NAMELESS,
-    check_columns,
     drawable,
     groups,
     interval_ends,
@@ -189,7 +189,7 @@ def leading(
 
 def facets(frame: pd.DataFrame, by: str, axes: Any) -> Iterator[tuple[Any, pd.DataFrame]]:
     """Yield axes and rows of each level of `by`, titled; there must be a panel for each."""
-    check_columns(frame, by)
+    check_columns(frame, [by])
     panels = list(np.ravel(axes))
     for ax in panels[max(1, len(frame[by].unique())) :]:
         ax.set_visible(False)

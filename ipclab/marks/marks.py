@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.errors import LabError, UsageError, hint
+from ipclab.errors import LabError
 from ipclab.frames.points import VALUES
+from ipclab.frames.rows import check_columns
 from ipclab.marks import drawn
 from ipclab.words import labels
 from ipclab.words.catalogue import N_
@@ -38,7 +39,7 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
         )
         return False
     keys = list(filter(None, factors))
-    check_columns(frame, *keys)
+    check_columns(frame, keys)
     studies = set(frame.get("study", ()))
     if len(studies | (sketch.rows.keys() - {"limits"})) > 1:
         why = f"it was given rows of {', '.join(sorted(studies | sketch.rows.keys()))}"
@@ -52,13 +53,6 @@ def drawable(frame: pd.DataFrame, ax: Any, *factors: str | None) -> bool:
         raise LabError(f"{len(same)} rows share a place", why, "choose one level")
     sketch.rows.update({study: sketch.rows.get(study, 0) + len(frame) for study in studies})
     return True
-
-
-def check_columns(frame: pd.DataFrame, *names: str) -> None:
-    """Raise `UsageError` for a name that is no column."""
-    for name in names:
-        if name not in frame:
-            raise UsageError(f"no column {name!r}", "", hint(name, map(str, frame)))
 
 
 def groups(frame: pd.DataFrame, by: str | None) -> Iterator[tuple[Any, pd.DataFrame]]:
