@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import msgspec
-import pandas as pd
 from markupsafe import Markup, escape
 
 from ipclab.errors import LabError
 from ipclab.words import output
 from ipclab.words.catalogue import SOURCE
 
-OPTIONAL = {"name", "drawn", "values", "frame", "absent"}  # in JSON left out where they are empty
+OPTIONAL = {"name", "drawn", "values", "absent"}  # in JSON left out where they are empty
 FEW_COLUMNS, FEW_ROWS = 6, 12  # of a table that a narrow screen shows row by row
 LINKED = ("-claims", "requirements")
 INTERVAL = r"\[[^\[\]]{1,32}[–~][^\[\]]{1,32}\]"  # stays whole, as words do
@@ -32,9 +31,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of finished text, formatted, never markup; `frame` is what they were made from.
+    """Rows of finished text, formatted, never markup.
 
-    `drawn` names the studies that it was made from, with the number of rows, where the frame tells;
+    `drawn` names the studies that it was made from, with the number of rows, where these tell it;
     `values` holds value, low, high and unit of each cell that is a quantity, else nothing. `others`
     are the same table for readers of other languages than `lang`. Of one that is `absent` nothing
     was measured.
@@ -47,7 +46,6 @@ class Table:
     name: str = ""
     drawn: dict[str, int] = field(default_factory=dict)
     values: Sequence[Sequence[Sequence[Any]]] = field(default_factory=tuple)
-    frame: pd.DataFrame | None = field(default=None, repr=False, compare=False)
     lang: str = SOURCE
     others: "Mapping[str, Table]" = field(default_factory=dict, repr=False)
     absent: bool = False
@@ -61,9 +59,9 @@ class Table:
     def to_json(self) -> dict[str, Any]:
         """Return the keys `caption`, `columns`, `rows`, `notes`, `name` and `drawn`.
 
-        A column is `{"label", "align"}`. `msgspec.convert` makes the table of it, without its frame.
+        A column is `{"label", "align"}`. `msgspec.convert` makes the table of it.
         """
-        parts = asdict(replace(self, frame=None, others={}))
+        parts = asdict(replace(self, others={}))
         del parts["others"], parts["lang"]
         return {name: part for name, part in parts.items() if part or name not in OPTIONAL}
 

@@ -75,7 +75,7 @@ def tabulated(
 
     made = in_language(lab)  # first: what it says is what the others say again
     others = {other.words.lang: in_language(other) for other in lab.others}
-    return replace(made, frame=frame, others=others)
+    return replace(made, others=others)
 
 
 def _tabulated(
