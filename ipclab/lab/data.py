@@ -81,13 +81,11 @@ class Data:
         """
         return self._narrow(study, levels, partial(derived.read_frame, kind="contests"))
 
-    def samples(self, study: str = "", op: str = "", **levels: Any) -> pd.DataFrame:
+    def samples(self, study: str = "", **levels: Any) -> pd.DataFrame:
         """Return the raw samples (ns of one operation) of the points of `study` with `levels`.
 
         >>> lab.samples("round_trip", arm="main", placement="cross", size_bytes=100, backend="tcp")
         """
-        if op:
-            levels["op"] = op
         study = study or self.study
         points = self.points(study, metric="p50", **levels)
         rows = points.drop(columns=NO_LEVELS, errors="ignore").reset_index(drop=True)

@@ -49,10 +49,10 @@ class Finding:
         """Tell whether it may head a document: decided, and no number of it lacks its interval."""
         return self.decided and not endless(self.values)
 
-    def most(self, way: str, name: str = "backend") -> Any:
-        """Return the level `name` of who is most ("more" or "less") of an effect; "" of none."""
+    def most(self, way: str) -> Any:
+        """Return the mechanism that is most ("more" or "less") of an effect; "" of none."""
         levels, _ = self.values.get(f"{way}_most", ({}, None))
-        return levels.get(name, "")
+        return levels.get("backend", "")
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return bundle("finding", {"findings": [asdict(self)]}, "en")

@@ -180,7 +180,7 @@ class Lab(Notes):
         alt: str = "",
         names: Names = (),
         size: tuple[float, float] = (7.0, 3.0),
-        panels: "int | tuple[int, int] | pd.Series[Any]" = 1,
+        panels: "int | pd.Series[Any]" = 1,
         share: str = "",
     ) -> Iterator[Any]:
         """Give axes to draw into; the figure is then saved as SVG, PNG, PDF, and shown.
@@ -188,8 +188,8 @@ class Lab(Notes):
         `title`, `alt` (the title, where it is not given) and every label that is drawn are msgids:
         they are translated here, and placeholders filled like those of prose. So are `names`: what
         levels are called in this figure (in a list: what they are). `panels` is a number of axes
-        side by side, (rows, columns), or a column that `facets` has a panel for each level of;
-        `share` names the axes that they share ("x", "y").
+        side by side, or a column that `facets` has a panel for each level of; `share` names the
+        axes that they share ("x", "y").
 
         >>> with lab.figure("payload-bandwidth", "How much moves in a second?", alt="...") as ax:
         ...     lines(bandwidth, x="size_bytes", hue="backend", ax=ax, log="xy")
@@ -199,17 +199,12 @@ class Lab(Notes):
         from ipclab.lab import canvas  # what draws takes long to load
 
         np.random.seed(0)  # seaborn's jitter and bootstraps: drawn the same way each time
-        if isinstance(panels, pd.Series):
-            panels = (1, max(1, panels.nunique()))
+        columns = max(1, panels.nunique() if isinstance(panels, pd.Series) else panels)
         with canvas.blank(self, size, names) as drawn:
-            rows, columns = panels if isinstance(panels, tuple) else (1, max(1, panels))
-            axes = drawn.subplots(
-                rows, columns, squeeze=False, sharex="x" in share, sharey="y" in share
+            (axes,) = drawn.subplots(
+                1, columns, squeeze=False, sharex="x" in share, sharey="y" in share
             )
-            if panels == 1:
-                yield axes[0, 0]
-            else:
-                yield axes[0] if isinstance(panels, int) else axes
+            yield axes[0] if isinstance(panels, int) and panels == 1 else axes
             display(canvas.finished(self, drawn, name, title, alt or title))  # type: ignore[no-untyped-call]
 
     table = tabulation.tabulated

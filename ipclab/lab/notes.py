@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 
 from ipclab.lab import shell
-from ipclab.lab.finding import MISSING, OPEN, Finding, bundle, not_measured
+from ipclab.lab.finding import MISSING, Finding, bundle, not_measured
 from ipclab.lab.kinds import Kinds
-from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity, of
 from ipclab.words import output
 from ipclab.words.amounts import as_data
@@ -61,34 +60,22 @@ class Notes(Kinds):
             return not_measured("text")
         return text_finding(some if k or not none else none, {"k": k, "n": n, **values})
 
-    def share(
-        self,
-        parts: Quantity | Mapping[str, Quantity],
-        text: str,
-        *,
-        above: float | None = None,
-        **values: Any,
-    ) -> Finding:
+    def share(self, parts: Quantity | Mapping[str, Quantity], text: str, **values: Any) -> Finding:
         """Return what part something takes: `text` is a msgid with {share}, or {least} and {most}.
 
-        `parts` are shares, by name of what each is of: {least_name}, {most_name}, {n}. With `above` the
-        text is told only if each is shown to be above that share; else the finding is open.
+        `parts` are shares, by name of what each is of: {least_name}, {most_name}, {n}.
 
-        >>> lab.share(decoding, "Decoding takes {least} ({least_name}) to {most} ({most_name}).", above=0.5)
+        >>> lab.share(decoding, "Decoding takes {least} ({least_name}) to {most} ({most_name}).")
         """
         by_name = parts if isinstance(parts, Mapping) else {"": parts}
         cells = [(name, of(cell).as_unit("share")) for name, cell in by_name.items() if cell]
         if not cells:
             return not_measured("text")
-        if above is not None and any(judge.side(cell, above) != judge.ABOVE for _, cell in cells):
-            return Finding("text", OPEN)
         cells.sort(key=lambda each: float(each[1].value))
         (least_name, least), (most_name, most) = cells[0], cells[-1]
         told = {"n": len(cells), "share": least, "least": least, "most": most, **values}
         if isinstance(parts, Mapping):
             told |= {"least_name": least_name, "most_name": most_name}
-        if above is not None:
-            told["bound"] = Quantity(above, "share")
         return text_finding(text, told)
 
     def advice(self, found: Sequence[Finding], title: str, name: str) -> None:
