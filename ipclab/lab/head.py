@@ -28,10 +28,7 @@ def about(*runs: RunFolder, study: str = "") -> dict[str, str]:
     `date` is the newest run's, `profile` the briefest, `machine` the first ones, once each, and
     `intervals` what these lie between: sessions only where each run has enough of them.
     """
-    machines = {}
-    for run in runs:
-        if "machine" in run.about:
-            machines[run.machine] = f"{processor(run)} ({run.machine})"
+    machines = {run.machine: f"{processor(run)} ({run.machine})" for run in runs}
     fewest = min(last_session(run) for run in runs)
     known = [run.profile for run in runs if run.profile in PROFILE_NAMES]
     deep = study and not any(study_is_preliminary(run, study) for run in runs)

@@ -52,8 +52,8 @@ def choose(paths: Paths, name: str = "", study: str = "") -> RunFolder:
         return entered
     if study:
         run = next(iter(best(paths, study)), None)
-        if run is None and (known := names(STUDIES)):
-            chosen("study", study, dict.fromkeys(known))
+        if run is None:
+            chosen("study", study, dict.fromkeys(names(STUDIES)))
     else:
         run = newest_full(paths) or newest_full(paths, COARSE)
     if run is None and paths.reference.is_file():
@@ -121,8 +121,7 @@ def full(run: RunFolder) -> bool:
     """
     parameters = run.about["parameters"]
     swept = any(parameters.get(name) for name in ("sizes", "backends", "levels"))
-    of_texts = FULL_RUN & {*names(STUDIES)} or FULL_RUN
-    return run.finished and not swept and of_texts <= {*parameters["studies"]}
+    return run.finished and not swept and {*parameters["studies"]} >= FULL_RUN
 
 
 def newest_full(paths: Paths, profile: str = "") -> RunFolder | None:

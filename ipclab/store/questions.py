@@ -145,8 +145,8 @@ class Questions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def questions_told(about: Mapping[str, Any]) -> Questions:
-    """Return the questions of a `run.json`; what stands for several runs has none."""
-    return msgspec.convert(about.get("questions", {}), Questions)
+    """Return the questions of a `run.json`."""
+    return msgspec.convert(about["questions"], Questions)
 
 
 def limit_filled(name: str, levels: Mapping[Any, Any]) -> str:

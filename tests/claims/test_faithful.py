@@ -30,9 +30,8 @@ ROWS = [(100, "a", 5e4), (100, "b", 5e4), (2_000_000, "a", 40.0), (2_000_000, "b
 
 
 def lab(**notes: Any) -> Data:
-    parameters = {"profile": "quick"}
-    machine = {"facts": FACTS}
-    about = {"parameters": parameters, "machine": machine, "points": {}, "notes": notes}
+    told = {"parameters": {"profile": "quick"}, "machine": {"facts": FACTS}, "questions": {}}
+    about = {**told, "points": {}, "notes": notes}
     return Data(RunFolder(ROOT, about), Words.load("en"), checkout())
 
 

@@ -14,7 +14,7 @@ from ipclab.words import labels
 from ipclab.words.words import Words
 from tests.support.commands import ROOT
 
-RUN = RunFolder(ROOT, {})
+RUN = RunFolder(ROOT, {"questions": {}})
 DATA = Lab(RUN, Words("en"), Paths(ROOT))
 
 
