@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ipclab.claims.audit import audited, claims_table, corrections, with_own
-from ipclab.claims.differences import faithful_table
+from ipclab.claims.differences import faithful, faithful_table, identical_but
 from ipclab.claims.mistakes import derived_numbers, mistakes
 from ipclab.claims.published import printed, published
 from ipclab.claims.required import requirements, requirements_table
