@@ -13,7 +13,7 @@ tenth slower was found (the last look where it was not). About ten minutes; the 
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import combinations
 
@@ -121,7 +121,7 @@ def _common(times: bytes, mechanisms: int) -> Scatter:
     return paired.scatter(one - other for one, other in combinations(by_mechanism, 2))
 
 
-def alarmed(times: Floats, test: Test, bound: float = EQUIVALENCE, slower: float = 0.0) -> bool:
+def alarmed(times: Floats, test: Test, bound: float, slower: float = 0.0) -> bool:
     """Tell whether any look calls one of the log `times` (mechanism, heat) different from the
     fastest without being so. The latter half of the mechanisms is made `slower` (a log ratio).
     """
@@ -156,7 +156,7 @@ def apart(seen: Floats, best: int, test: Test, bound: float) -> dict[int, int]:
     return signs
 
 
-def heats_to_find(times: Floats, test: Test, bound: float = EQUIVALENCE) -> int:
+def heats_to_find(times: Floats, test: Test, bound: float) -> int:
     """Return after how many heats the second mechanism, made slower, is shown to be; the last look
     if it is not.
     """
@@ -169,20 +169,13 @@ def heats_to_find(times: Floats, test: Test, bound: float = EQUIVALENCE) -> int:
     return LOOKS[-1]
 
 
-def weighed(
-    contests: int,
-    sizes: tuple[int, ...] = SIZES,
-    bound: float = EQUIVALENCE,
-    shapes: Collection[Shape] = SHAPES,
-) -> Iterator[dict[str, object]]:
-    """Yield what each test does in `contests` contests of each shape and size; all tests have the
-    same ones, whichever `shapes` are asked for.
-    """
+def weighed(contests: int, bound: float) -> Iterator[dict[str, object]]:
+    """Yield what each test does in `contests` contests of each shape and size, the same for all."""
     random = np.random.default_rng(1)
     for shape in SHAPES:
-        for size in sizes:
+        for size in SIZES:
             drawn = [shape(random, (size, LOOKS[-1])) for _ in range(contests)]
-            for name, test in TESTS.items() if shape in shapes else ():
+            for name, test in TESTS.items():
                 wrong = np.mean([alarmed(times, test, bound) for times in drawn])
                 of_half = math.nan
                 if test is paired.interval:
@@ -196,5 +189,5 @@ def weighed(
 if __name__ == "__main__":
     words = dict(enumerate(sys.argv))
     wanted, bound = int(words.get(1, CONTESTS)), float(words.get(2, EQUIVALENCE))
-    table = pd.DataFrame(weighed(wanted, bound=bound))
+    table = pd.DataFrame(weighed(wanted, bound))
     print(table.pivot(index=["scatter", "mechanisms"], columns="test").round(3).to_string())

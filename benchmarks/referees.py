@@ -109,7 +109,7 @@ def sockperf(over: str, size: int, cpus: Cpus) -> float:
 
 
 @contextmanager
-def serving(command: list[str], port: int, over: str = "tcp") -> Iterator[None]:
+def serving(command: list[str], port: int, over: str) -> Iterator[None]:
     """Run `command` until the end of the block, which begins when it listens on `port` of tcp or
     udp.
     """
@@ -203,19 +203,19 @@ def measure(there: Sequence[Referee], rounds: int) -> list[tuple[list[float], li
     times: list[tuple[list[float], list[float]]] = [([], []) for _ in there]
     for number_of in range(rounds):
         print(f"round {number_of + 1} of {rounds}", file=sys.stderr)
-        calls = [(place, side) for place in range(len(there)) for side in (0, 1)]
-        # Both of a pair stay together, so that they meet the same machine.
-        order = shuffle.sample(range(len(there)), len(there))
-        for place, side in sorted(calls, key=lambda call: (order.index(call[0]), shuffle.random())):
-            times[place][side].append((there[place].theirs, there[place].ours)[side]())
+        for place in shuffle.sample(range(len(there)), len(there)):
+            # Both of a pair stay together, so that they meet the same machine.
+            for side in shuffle.sample((0, 1), 2):
+                times[place][side].append((there[place].theirs, there[place].ours)[side]())
     return times
 
 
 def line(each: Referee, found: Found, theirs: list[float], ours: list[float]) -> str:
     """Return the line of the table."""
-    ratio = each.settle(ours) / each.settle(theirs)
     ratios = [one / other for one, other in zip(ours, theirs, strict=True)]
-    times = f"{each.settle(theirs) / 1e3:>10.2f} {each.settle(ours) / 1e3:>10.2f} {ratio:>6.2f}"
+    times = (
+        f"{each.settle(theirs) / 1e3:>10.2f} {each.settle(ours) / 1e3:>10.2f} {found.ratio:>6.2f}"
+    )
     spread = f"{min(ratios):.2f}..{max(ratios):.2f}"
     return f"{times} {spread:>11} {each.bound:>6.0%}  {'agrees' if found.agrees else 'DIFFERS'}"
 
