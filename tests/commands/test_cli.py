@@ -19,7 +19,7 @@ from ipclab.report.pages.report import render_run
 from ipclab.session.progress import Progress
 from ipclab.store.files import write_whole
 from tests.support.bundled import make_run
-from tests.support.commands import ROOT, environment
+from tests.support.commands import ROOT, environment, ran
 
 WRONG_USE, FAILED, NOBODY = 2, 1, 65534
 
@@ -44,7 +44,6 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
         ("report --format docx", "there are html, pdf, ipynb"),
         ("report --out /proc/reports", "cannot write into /proc/reports"),
         ("report --run x --profile quick", "RUN or PROFILE, not both"),
-        ("doctor --seconds inf", "inf"),
         ("mesure", "No such command"),
     ],
 )
@@ -169,16 +168,12 @@ def test_check_without_reports_says_what_to_do(ipclab: Run, tmp_path: Path) -> N
 
 def test_clean_finds_nothing_in_a_fresh_checkout(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ipclab", "clean"]
-    env = environment(tmp_path)
-    done = subprocess.run(
-        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = ran(command, cwd=tmp_path, env=environment(tmp_path))
     assert (done.returncode, done.stdout, done.stderr) == (0, "nothing was left behind\n", "")
 
 
 def test_make_help_lists_the_targets() -> None:
-    command = ["make", "help"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
+    told = ran(["make", "help"], cwd=ROOT)
     for target in ("report", "measure", "test", "check", "lab", "clean"):
         assert f"make {target}" in told.stdout
 
@@ -201,10 +196,7 @@ def test_make_takes_a_checkout_and_a_run_whose_names_have_quotes(tmp_path: Path)
     targets = re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE)
     given = [f"{name}={ODD.replace('$', '$$')}" for name in ("RUN", "A", "B", "NEED")]
     for target in {*targets} - NO_COMMAND:
-        command = ["make", target, *given]
-        done = subprocess.run(
-            command, cwd=root, capture_output=True, text=True, timeout=60, check=False
-        )
+        done = ran(["make", target, *given], cwd=root)
         assert (done.returncode, done.stderr) == (0, ""), target
         assert done.stdout.startswith(f"<scripts/setup.sh><{root}/.venv>")
         if target != "setup":
@@ -219,7 +211,7 @@ def test_make_takes_a_checkout_and_a_run_whose_names_have_quotes(tmp_path: Path)
 def test_a_missing_python_is_one_line(tmp_path: Path) -> None:
     command = ["bash", str(ROOT / "scripts/setup.sh"), str(tmp_path / "env")]
     env = {"PATH": "/usr/bin:/bin", "PYTHON": "python-that-is-not-there"}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = ran(command, env=env)
     assert done.returncode == FAILED
     assert done.stderr.count("\n") == 1
     assert "install Python 3.11 or newer" in done.stderr

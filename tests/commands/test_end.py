@@ -4,13 +4,12 @@ A thread of Arrow's that lives then aborts the process when it lets a Python obj
 """
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.commands import environment
+from tests.support.commands import environment, ran
 
 TELLING = """
 import atexit, json, os, sys, time
@@ -38,9 +37,7 @@ def test_the_process_that_measures_has_no_thread_at_its_end(tmp_path: Path) -> N
     told = tmp_path / "told.json"
     command = [sys.executable, "-c", TELLING, str(told), *MEASURE.split(), "--profile", "smoke"]
     env = environment(tmp_path) | ALONE
-    done = subprocess.run(
-        command, env=env, capture_output=True, text=True, timeout=300, check=False
-    )
+    done = ran(command, 300, env=env)
     assert done.returncode == 0, done.stderr
     assert "as pages: " in done.stdout  # a table was made: frames were derived, kept and read
     threads, modules = json.loads(told.read_text())
@@ -67,6 +64,5 @@ except KeyboardInterrupt:
 
 
 def test_an_interrupt_that_python_drops_comes_again() -> None:
-    command = [sys.executable, "-c", LOSING]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    done = ran([sys.executable, "-c", LOSING])
     assert (done.stdout, done.stderr) == ("interrupted\n", "")

@@ -4,7 +4,6 @@ import errno
 import os
 import resource
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from ipclab.spawn.started import Role, Start, Started, page
 from ipclab.spawn.wire import Wire
 from ipclab.spawn.zygote import Zygote
 from ipclab.store import samples, validity
-from tests.support.commands import environment
+from tests.support.commands import environment, ran
 
 SHORT = [
     (MemoryError(), "ulimit -v"),
@@ -82,31 +81,22 @@ def test_a_worker_that_cannot_be_forked_says_why_and_the_server_lives(
     assert "no process can be started: Resource temporarily" in worker.said()
 
 
-def _unshared() -> bool:
-    tried = subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False)
-    return tried.returncode == 0
+APART = "unshare", "-n"
 
 
 @pytest.mark.matrix
-@pytest.mark.skipif(not _unshared(), reason="no network namespace can be had")
+@pytest.mark.skipif(
+    bool(ran([*APART, "true"]).returncode), reason="no network namespace can be had"
+)
 def test_without_a_loopback_what_needs_it_is_not_testable_here(tmp_path: Path) -> None:
-    listing = ["unshare", "-n", sys.executable, "-m", "ipclab", "backends"]
-    done = subprocess.run(
-        listing, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False
-    )
+    listing = [*APART, sys.executable, "-m", "ipclab", "backends"]
+    done = ran(listing, env=environment(tmp_path))
     lines = dict(line.split(None, 1) for line in done.stdout.splitlines())
     for name in ("tcp", "udp", "zmq-tcp"):
         assert lines[name].startswith("not testable here: there is no loopback")
         assert lines[name].endswith("ip link set lo up")
     assert lines["unix"] == "ready"
     words = "measure --study payload --backend tcp --size 100 --launches 1 --profile smoke"
-    done = subprocess.run(
-        [*listing[:-1], *words.split()],
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    done = ran([*listing[:-1], *words.split()], 100, env=environment(tmp_path))
     assert "failed" not in done.stderr and "Traceback" not in done.stderr
     assert done.returncode == 0, done.stderr

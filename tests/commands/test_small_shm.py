@@ -1,14 +1,14 @@
 """Workers in a private mount namespace whose /dev/shm has no room."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from tests.spawn.test_ranks import MISSING
-from tests.support.commands import SMALL_SHM, environment, namespace, namespace_refused
+from tests.support.commands import SMALL_SHM, environment, namespace, namespace_refused, ran
 
 REFUSED = namespace_refused()
 pytestmark = [
@@ -17,13 +17,10 @@ pytestmark = [
 ]
 
 
-def run(tmp_path: Path, room: str, code: str, *words: str) -> "subprocess.CompletedProcess[str]":
+def run(tmp_path: Path, room: str, code: str, *words: str) -> "CompletedProcess[str]":
     """Run Python with so much /dev/shm; what is left there at the end is told after its output."""
     program = [sys.executable, "-c", code, str(tmp_path / "ledger"), *words]
-    command = namespace(SMALL_SHM, room, *program)
-    return subprocess.run(
-        command, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False
-    )
+    return ran(namespace(SMALL_SHM, room, *program), env=environment(tmp_path))
 
 
 FULL = """

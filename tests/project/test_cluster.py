@@ -4,10 +4,10 @@ behind.
 
 import json
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -17,12 +17,12 @@ from ipclab.store.run import RunFolder, read_run
 from tests.spawn.test_ranks import MISSING
 from tests.studies.test_shared_dict_runs import LAUNCHER_ENVIRONMENT, command, finished
 from tests.support.bundled import make_run
-from tests.support.commands import ROOT, WITHOUT_NATIVE, environment, processes_of
-from tests.support.slurm import NODES, slurm, until
+from tests.support.commands import IPCLAB, ROOT, environment, eventually, processes_of, ran
+from tests.support.slurm import NODES, slurm
 
 CLUSTER = ROOT / "packages/more/cluster"
 ARRAY = CLUSTER / "array.sh"
-IPCLAB = Path(sys.executable).with_name("ipclab")
+PROGRAM = Path(sys.executable).with_name("ipclab")
 LIMITED = ("--backend", "unix", "--level", "placement=same", "--launches", "2")
 BRIEF = ("--profile", "smoke", "--study", "payload", "--size", "84", "--backend", "file")
 # of two mechanisms with launches enough to be interrupted between them
@@ -38,18 +38,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]
     with slurm(folder) as env:
         # without the native limits, which take most of the time and are no part of what is tested
         code, program = folder / "code.py", folder / "ipclab"
-        code.write_text(f"{WITHOUT_NATIVE}\nfrom ipclab.__main__ import main\nmain()\n")
+        code.write_text(IPCLAB)
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{code}" "$@"\n')
         program.chmod(0o755)
         yield env | {"IPCLAB": str(program), "PYTHONPATH": str(ROOT)}
 
 
-def run(
-    command: Sequence[str], folder: Path, env: dict[str, str]
-) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command, cwd=folder, env=env, capture_output=True, text=True, timeout=SECONDS, check=False
-    )
+def run(command: Sequence[str], folder: Path, env: dict[str, str]) -> "CompletedProcess[str]":
+    return ran(command, SECONDS, cwd=folder, env=env)
 
 
 def test_an_array_measures_each_node_once_and_its_values_are_of_each(
@@ -79,7 +75,8 @@ def submit(folder: Path, env: dict[str, str], *words: str) -> str:
 
 def wait_for(env: dict[str, str], *jobs: str) -> None:
     """Wait until jobs are over."""
-    assert until(lambda: not {*jobs} & {*told(env, "squeue", "-h", "-o", "%A").split()}, SECONDS)
+    asked = "squeue", "-h", "-o", "%A"
+    assert eventually(lambda: not {*jobs} & {*told(env, *asked).split()}, SECONDS, pause=0.2)
 
 
 def runs_of(folder: Path, node: str) -> list[RunFolder]:
@@ -93,7 +90,7 @@ def in_the_middle(folder: Path, node: str) -> tuple[str, str]:
     called by.
     """
     data = folder / "nodes" / node / "runs"
-    assert until(lambda: bool(list(data.glob("*/*/points/*/*.parquet"))), SECONDS)
+    assert eventually(lambda: list(data.glob("*/*/points/*/*.parquet")), SECONDS)
     (file,) = (data / ".ledger").glob("ipclab-*.json")
     (measured,) = runs_of(folder, node)
     assert not measured.finished
@@ -121,7 +118,7 @@ def test_a_cancelled_job_is_continued_on_its_node_beside_a_job_of_another(
     begun, session = in_the_middle(tmp_path, "n1")
     told(cluster, "scancel", job)
     wait_for(cluster, job)
-    assert until(lambda: not processes_of(session))
+    assert eventually(lambda: not processes_of(session))
     assert not list(tmp_path.rglob("*.ipclab"))
     jobs = [submit(tmp_path, cluster, f"--nodelist={node}") for node in ("n1", "n2")]
     wait_for(cluster, *jobs)
@@ -196,18 +193,16 @@ def measuring(tmp_path: Path) -> Path:
         pack(made, tmp_path / f"{name}.ipclab")
     file = tmp_path / "ipclab"
     file.write_text(f"""#!/bin/sh
-if [ "$1" = measure ]; then cp "{tmp_path}/$3.ipclab" "$5"; else exec "{IPCLAB}" "$@"; fi
+if [ "$1" = measure ]; then cp "{tmp_path}/$3.ipclab" "$5"; else exec "{PROGRAM}" "$@"; fi
 """)
     file.chmod(0o755)
     return file
 
 
-def reframe(
-    folder: Path, env: dict[str, str], *settings: str
-) -> "subprocess.CompletedProcess[str]":
-    program = IPCLAB.with_name("reframe")
+def reframe(folder: Path, env: dict[str, str], *settings: str) -> "CompletedProcess[str]":
+    program = PROGRAM.with_name("reframe")
     if not program.exists():
-        pytest.skip("reframe is not installed: pip install 'ipclab-answers[cluster]'")
+        pytest.skip("reframe is not installed: pip install 'ipclab-more[cluster]'")
     site, check = CLUSTER / "site.py", CLUSTER / "ipclab_nodes.py"
     words = [str(program), "-C", str(site), "-c", str(check), "-r", "--distribute=all"]
     words += ["--prefix", str(folder)]
@@ -239,6 +234,6 @@ def test_one_command_of_reframe_keeps_a_bundle_of_each_node(
 def labels(folder: Path, study: str = "payload") -> list[str]:
     """Return the labels of the runs whose bundles lie below a folder, all of which can be taken."""
     asked = ("values", str(folder), "--study", study, "--metric", "p50", "--format", "json")
-    done = run([str(IPCLAB), *asked], ROOT, environment(folder.parent / "read"))
+    done = run([str(PROGRAM), *asked], ROOT, environment(folder.parent / "read"))
     assert done.returncode == 0, done.stderr
     return sorted({about["label"] for about in json.loads(done.stdout)})

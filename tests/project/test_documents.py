@@ -1,10 +1,10 @@
 """What the documents say is so: the example backend is measured, named files and targets exist."""
 
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from nbformat import v4
@@ -13,7 +13,7 @@ from validate_pyproject.api import Validator
 from ipclab.words.output import FIGURE, TABLE
 from tests.support import reading
 from tests.support.bundled import make_run
-from tests.support.commands import ROOT, WITHOUT_NATIVE, environment
+from tests.support.commands import ROOT, WITHOUT_NATIVE, environment, ran
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -43,14 +43,11 @@ def plug(folder: Path, code: str, name: str, group: str, entry: str) -> dict[str
     return {**environment(folder), "PYTHONPATH": f"{folder}:{ROOT}"}
 
 
-def python(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *words]
-    return subprocess.run(
-        command, env=env, capture_output=True, text=True, timeout=240, check=False
-    )
+def python(env: dict[str, str], *words: str) -> "CompletedProcess[str]":
+    return ran([sys.executable, *words], 240, env=env)
 
 
-def ipclab(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+def ipclab(env: dict[str, str], *words: str) -> "CompletedProcess[str]":
     return python(env, "-m", "ipclab", *words)
 
 

@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from tests.support.commands import ROOT
+from tests.support.commands import ROOT, ran
 
 pytestmark = [pytest.mark.slow, pytest.mark.matrix, pytest.mark.timeout(1200)]
 # the others take a minute more, and show nothing else here
@@ -74,9 +74,7 @@ def called(environment: Path, tmp_path: Path) -> Called:
 
     def run(command: str, *words: str) -> "CompletedProcess[str]":
         line = [str(environment / "bin" / command), *words]
-        done = subprocess.run(
-            line, env=kept, cwd=here, capture_output=True, text=True, timeout=400, check=False
-        )
+        done = ran(line, 400, env=kept, cwd=here)
         assert "Traceback" not in done.stderr, done.stderr
         return done
 

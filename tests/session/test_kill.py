@@ -23,12 +23,14 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
 from tests.support.bundled import make_run
-from tests.support.commands import ROOT, World, eventually, measure_command, processes_of
+from tests.support.commands import IPCLAB, ROOT, World, eventually, processes_of, ran
 from tests.support.few import some
 
 pytestmark = pytest.mark.slow
-SIZES, BACKENDS = (84,), ("shm-mmap", "posix-shm", "file")
-COMMAND = measure_command(SIZES, BACKENDS)
+BACKENDS = "shm-mmap", "posix-shm", "file"
+MEASURE = ["measure", "--profile", "smoke"]
+COMMAND = [sys.executable, "-c", IPCLAB, *MEASURE, "--study", "payload", "--size", "84"]
+COMMAND += [word for name in BACKENDS for word in ("--backend", name)]
 NOBODY = 65534
 PEER = ROOT / "tests/support/broken_peer.py"
 
@@ -60,7 +62,7 @@ def kill(measuring: "subprocess.Popen[str]", session: str, server_too: bool) -> 
     if server_too and (servers := processes_of(session)):
         os.kill(min(servers), signal.SIGKILL)
     measuring.kill()
-    assert measuring.communicate(timeout=60)[1] == ""
+    assert "Traceback" not in measuring.communicate(timeout=60)[1]
 
 
 def ended(session: str) -> bool:
@@ -88,14 +90,15 @@ def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> No
         now = world.points()
         assert continue_each(kept, now)
         kept = now
-    out, err = (measuring := world.start(COMMAND)).communicate(timeout=60)
-    assert (measuring.returncode, err) == (0, "")
-    run = folder.read_run(Path(out.strip()))
-    expected = PayloadStudy().points(PROFILES["smoke"], Sweep(SIZES, BACKENDS))
+    done = ran(COMMAND, env=world.environment)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    (index,) = world.data.glob("runs/*/*/run.json")
+    run = folder.read_run(index.parent)
+    expected = PayloadStudy().points(PROFILES["smoke"], Sweep((84,), BACKENDS))
     measured = {file.stem: decode(file).point for file in run.checked("points/payload/").values()}
     assert measured == {point.id: point for point in expected}
     assert kept and continue_each(kept, world.points())
-    assert run.complete and [*run.path.parent.glob("*/run.json")] == [run.path / "run.json"]
+    assert run.complete
     assert [path for session in sessions for path in world.left(session)] == []
     assert [path.read_bytes() for path in decoys] == [b"precious"] * 2
     assert not list(run.path.rglob("*.part"))
@@ -129,7 +132,8 @@ def test_kill_9_of_a_bundle_leaves_nothing_that_clean_does_not_take(
     out = tmp_path / "out"
     out.mkdir()
     words = ["bundle", str(run.path), str(out / "run.ipclab"), *more]
-    assert world.run([sys.executable, "-c", KILLED, *words]).returncode == -signal.SIGKILL
+    killed = [sys.executable, "-c", KILLED, *words]
+    assert ran(killed, env=world.environment).returncode == -signal.SIGKILL
     left = [*world.temporary.iterdir(), *out.iterdir()]
     assert left
     cleaned = ipclab("clean")
@@ -152,7 +156,7 @@ def test_kill_9_of_conform_ends_its_peers_and_clean_takes_their_folder(world: Wo
 
 
 def cli(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "ipclab", "measure", "--profile", "smoke", *arguments]
+    return [sys.executable, "-m", "ipclab", *MEASURE, *arguments]
 
 
 @pytest.mark.skipif(

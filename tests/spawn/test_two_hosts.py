@@ -14,8 +14,8 @@ import pytest
 from ipclab.spawn import mpi
 from ipclab.store.samples import decode
 from tests.spawn.test_ranks import MISSING
-from tests.studies.test_shared_dict_runs import IPCLAB, LAUNCHER_ENVIRONMENT, facts_of, finished
-from tests.support.commands import environment
+from tests.studies.test_shared_dict_runs import LAUNCHER_ENVIRONMENT, facts_of, finished
+from tests.support.commands import IPCLAB, environment
 
 NET = "10.99.7"
 AGENT = """#!/bin/sh

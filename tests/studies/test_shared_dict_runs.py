@@ -15,14 +15,13 @@ from ipclab.store.samples import decode
 from tests.spawn.test_ranks import MISSING
 from tests.studies.test_shared_dict import SMOKE, STUDY, points
 from tests.support.commands import (
+    IPCLAB,
     SMALL_SHM,
-    WITHOUT_NATIVE,
     environment,
     namespace,
     namespace_refused,
 )
 
-IPCLAB = WITHOUT_NATIVE + "\nfrom ipclab.__main__ import main\nmain()\n"
 LAUNCHER_ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -1,13 +1,14 @@
-"""Measuring in a process of its own, as the command line will: for tests that kill it or change its
-world.
+"""Commands in processes of their own, for tests that kill them or change their world, and what they
+leave.
 """
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
 
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.ledger import SHARED_MEMORY
@@ -15,34 +16,12 @@ from ipclab.spawn.owned import FILE
 from ipclab.store.samples import decode
 
 ROOT = Path(__file__).parents[2]
-CODE = """
-import sys
-from pathlib import Path
-from ipclab.errors import LabError
-from ipclab.session.request import Request
-from ipclab.session.session import measure_run
-from ipclab.paths import checkout
-from ipclab.session.progress import Progress
-from ipclab.studies.interface import Sweep
-
-class Lines(Progress):
-    def say(self, line):
-        if not line.endswith(" is being prepared"):
-            print(line, file=sys.stderr)
-
-sizes, backends = sys.argv[1:]
-try:
-    sweep = Sweep(tuple(map(int, sizes.split(","))), tuple(backends.split(",")))
-    request = Request(("payload",), "smoke", sweep=sweep)
-    print(measure_run(checkout(), request, Lines()).path)
-except LabError as error:
-    print(error, file=sys.stderr)
-    sys.exit(error.exit_code)
-"""
 WITHOUT_NATIVE = """
 import sys
 sys.modules["ipclab_native"] = None  # as on a machine without it: there are no limits to measure
 """
+# The command line there.
+IPCLAB = f"{WITHOUT_NATIVE}from ipclab.__main__ import main\nmain()\n"
 WITHOUT_ANSWERS = """
 import sys
 
@@ -72,13 +51,11 @@ exit $code
 """
 
 
-def measure_command(sizes: Sequence[int], backends: Sequence[str]) -> list[str]:
-    """Return the command that measures the payload study under profile smoke, without limits.
-
-    It prints the run's folder, or one line on stderr, and exits as the design says.
-    """
-    levels = [",".join(map(str, sizes)), ",".join(backends)]
-    return [sys.executable, "-c", WITHOUT_NATIVE + CODE, *levels]
+def ran(command: Sequence[str], seconds: float = 60, **more: Any) -> "CompletedProcess[str]":
+    """Run `command` to its end within so many seconds, and return what it said."""
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=seconds, check=False, **more
+    )
 
 
 def without_answers(folder: Path) -> str:
@@ -172,11 +149,11 @@ def left_of(prefix: str, folder: str, before: set[str], seconds: float = 10.0) -
     return sorted([*lying, *stays])
 
 
-def eventually(true: Callable[[], object], seconds: float = 60.0) -> bool:
-    """Tell whether `true` becomes true within `seconds`."""
+def eventually(true: Callable[[], object], seconds: float = 60.0, pause: float = 0.01) -> bool:
+    """Tell whether `true` becomes true within `seconds`; it is asked after each `pause`."""
     deadline = time.monotonic() + seconds
     while not (done := bool(true())) and time.monotonic() < deadline:
-        time.sleep(0.01)
+        time.sleep(pause)
     return done
 
 
@@ -193,12 +170,6 @@ class World:
     def start(self, command: list[str]) -> "subprocess.Popen[str]":
         pipe = subprocess.PIPE
         return subprocess.Popen(command, env=self.environment, stdout=pipe, stderr=pipe, text=True)
-
-    def run(self, command: list[str]) -> "subprocess.CompletedProcess[str]":
-        """Run `command` to its end."""
-        return subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, timeout=60, check=False
-        )
 
     def wait(self, measuring: "subprocess.Popen[str]", true: Callable[[], object]) -> None:
         """Wait until `true` becomes true while `measuring` runs."""
@@ -239,7 +210,7 @@ def namespace_refused() -> str:
     """Return why no private mount namespace with a tmpfs can be had here, or nothing."""
     command = namespace("mount -t tmpfs -o size=1m tmpfs /dev/shm")
     try:
-        tried = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        tried = ran(command)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return "" if tried.returncode == 0 else tried.stderr.strip() or f"exit code {tried.returncode}"

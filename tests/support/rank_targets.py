@@ -16,11 +16,12 @@ from ipclab.spawn import names
 from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.mpi_worker import RankWorker
 from ipclab.spawn.proof import PayloadError, digest
-from ipclab.spawn.worker import Turns, zeros
+from ipclab.spawn.worker import Turns
 from ipclab.studies.joining import joined_ends
 from ipclab.studies.shared_dict import ends, loops
 from tests.support.commands import kernel_objects, left_of
 from tests.support.payloads import payload
+from tests.support.targets import echo
 
 LONG = 600.0
 CAPACITY = 70_000
@@ -29,13 +30,8 @@ WAIT_NS = 20_000_000_000
 
 
 def tell(worker: RankWorker, values: list[int]) -> None:
-    """Meet the others; hand back `values`, whom was met, and where this process runs."""
-    met = worker.meet(pid=os.getpid())
-    samples = zeros(len(values))
-    for i, value in enumerate(values):
-        samples[i] = value
-    worker.outcome.samples["op"] = samples
-    worker.outcome.facts = {"met": met, "pid": os.getpid(), "cpus": sorted(os.sched_getaffinity(0))}
+    """Do what `echo` does; tell the network of this process, and how many keys it has read."""
+    echo(worker, values)
     worker.outcome.facts["network"] = [name for _, name in socket.if_nameindex()]
     worker.outcome.facts["keys"] = names._key.cache_info().currsize
 

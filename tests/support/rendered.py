@@ -11,7 +11,7 @@ from typing import Any
 from ipclab.paths import checkout
 from ipclab.report.pages.document import Document
 from ipclab.report.pages.typeset import Sheet
-from tests.support.commands import ROOT
+from tests.support.commands import ROOT, ran
 
 DATA = "data-of-test"  # beside the reports
 DAILY = ("00_appendix", "01_payload", "04_round_trip", "claims")  # with all kinds of content
@@ -40,9 +40,7 @@ def ipclab(*words: str, few: Sequence[str] = (), **more: str) -> subprocess.Comp
     env = {**os.environ, **more}
     program = ["-c", OF_FEW, ",".join(few)] if few else ["-m", "ipclab"]
     command = [sys.executable, *program, *words]
-    return subprocess.run(
-        command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=1500, check=False
-    )
+    return ran(command, 1500, env=env, cwd=ROOT)
 
 
 def share_opened(data: Path) -> None:

@@ -5,12 +5,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+
+from tests.support.commands import eventually, ran
 
 NODES = ("n1", "n2", "n3")
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "sinfo")
@@ -51,16 +52,6 @@ def free_ports(count: int) -> list[int]:
         return [int(each.getsockname()[1]) for each in held]
 
 
-def until(true: Callable[[], bool], seconds: float = PATIENCE) -> bool:
-    """Wait until something is true, and return whether it became so."""
-    end = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.2)
-    return True
-
-
 @contextmanager
 def started(top: Path, *command: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a daemon in the foreground, in a session of its own, and end it by its pid."""
@@ -74,7 +65,7 @@ def started(top: Path, *command: str) -> Iterator["subprocess.Popen[bytes]"]:
         for number, seconds in ((signal.SIGTERM, 10), (signal.SIGKILL, 5)):
             if made.poll() is None:
                 made.send_signal(number)
-                until(lambda: made.poll() is not None, seconds)
+                eventually(lambda: made.poll() is not None, seconds)
 
 
 @contextmanager
@@ -107,7 +98,7 @@ def slurm(top: Path) -> Iterator[dict[str, str]]:
         for name in NODES:
             (top / f"tmp-{name}").mkdir()
             stack.enter_context(started(top, _found("slurmd"), "-D", "-N", name, *conf))
-        if not until(lambda: _idle(env)):
+        if not eventually(lambda: _idle(env), PATIENCE, pause=0.2):
             told = [file.read_text(errors="replace")[-500:] for file in sorted(top.glob("*.log"))]
             pytest.skip(
                 f"Slurm's nodes were not idle within {PATIENCE:.0f} s here: {' '.join(told)}"
@@ -115,7 +106,7 @@ def slurm(top: Path) -> Iterator[dict[str, str]]:
         yield env
         for job in _told(env, "squeue", "-h", "-o", "%A").split():
             _told(env, "scancel", "--full", job)
-        until(lambda: not _told(env, "squeue", "-h").strip(), 15)
+        eventually(lambda: not _told(env, "squeue", "-h").strip(), 15, pause=0.2)
 
 
 @contextmanager
@@ -127,7 +118,7 @@ def _munge(top: Path) -> Iterator[None]:
     own = [f"--{name}={top / name}" for name in ("socket", "pid-file", "log-file", "seed-file")]
     command = (_found("munged"), "--foreground", "--force", f"--key-file={key}", *own)
     with started(top, *command):
-        if not until((top / "socket").exists, 10):
+        if not eventually((top / "socket").exists, 10):
             pytest.skip(
                 "munged does not start here:"
                 f" {(top / 'daemons.log').read_text(errors='replace')[-500:]}"
@@ -140,8 +131,7 @@ def _found(name: str) -> str:
 
 
 def _told(env: dict[str, str], *command: str) -> str:
-    done = subprocess.run(command, check=False, env=env, capture_output=True, text=True, timeout=60)
-    return done.stdout
+    return ran(command, env=env).stdout
 
 
 def _idle(env: dict[str, str]) -> bool:

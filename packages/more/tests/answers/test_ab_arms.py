@@ -26,7 +26,7 @@ from ipclab_more.ab.arms import ARM, Arm, Asked, CommandArm, uninterrupted
 from ipclab_more.ab.command import FORMATS
 from ipclab_more.ab.point import AtPoint
 from ipclab_more.ab.trial import _insisting
-from tests.support.commands import ROOT, environment, eventually, processes_of
+from tests.support.commands import ROOT, environment, eventually, processes_of, ran
 from tests.support.few import some
 
 
@@ -152,17 +152,6 @@ def test_a_mechanism_is_launched_at_its_point(launcher: Launcher):
     assert arm.launch(launcher, 30) > 0
 
 
-def test_two_checkouts_measure_the_same_point_each_with_its_own_package(tmp_path):
-    for name in ("base", "head"):
-        (tmp_path / name / "ipclab").mkdir(parents=True)
-        (tmp_path / name / "ipclab" / "__init__.py").touch()
-    arms = asked().arms([str(tmp_path / "base"), str(tmp_path / "head")])
-    base, head = (program(arm).role for arm in arms)
-    places = [role.env["PYTHONPATH"] for role in (base, head)]
-    assert places == [f"{tmp_path}/base", f"{tmp_path}/head"]
-    assert base.command == head.command
-
-
 def test_a_command_takes_the_arm_in_its_place():
     (arm,) = asked(command="true --file {} --fast").arms(["a b"])
     assert program(arm).role.command[1:] == ("--file", "a b", "--fast")
@@ -201,15 +190,7 @@ def test_wrong_use_is_one_line_and_exit_code_2(given, said, ipclab):
 
 def run(folder: Path, *given: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "ipclab", "ab", *given]
-    return subprocess.run(
-        command,
-        env=environment(folder),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return ran(command, 120, env=environment(folder), cwd=ROOT)
 
 
 def test_runs_are_sent_to_compare_with_what_that_cannot_show(tmp_path):
@@ -259,14 +240,6 @@ def test_a_setting_is_made_and_taken_back_really(tmp_path):
     assert not mark.exists()
 
 
-@pytest.mark.matrix
-@pytest.mark.slow
-def test_another_checkout_measures_the_point_itself(tmp_path):
-    done = run(tmp_path, str(ROOT), str(ROOT), "--seconds", "1")
-    assert done.returncode in {0, 1, 3}, done.stderr
-    assert f"time of {ROOT} over {ROOT}" in done.stdout
-
-
 @pytest.mark.slow
 def test_a_checkout_runs_its_own_package_in_every_process(tmp_path):
     head = tmp_path / "head"
@@ -296,22 +269,12 @@ def test_an_interrupted_trial_leaves_nothing(tmp_path, sign):
     os.kill(started.pid, sign)
     _, said = started.communicate(timeout=60)
     assert started.returncode == (-9 if sign == signal.SIGKILL else 130), said
-    assert eventually(lambda: not [line for line in _commands() if str(tmp_path) in line])
+    assert eventually(lambda: not processes_of(str(tmp_path)))
     assert not processes_of(session)
     assert mark.exists() == (sign == signal.SIGKILL)  # who was killed undoes nothing
 
 
-def _commands() -> Iterator[str]:
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            yield entry.read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-
-
 ENDLESS = "sh -c 'while :; do yes; done 2>/dev/null'"
-
-
 WAITS = ["true", "--deadline", "1", "--before"]
 
 

@@ -2,7 +2,6 @@
 without the answers.
 """
 
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib import metadata
@@ -19,7 +18,7 @@ from ipclab.commands.cli import GROUP
 from ipclab.lab.parameters import read_notebook
 from ipclab.paths import Paths
 from ipclab.report.pages.report import notebooks_of
-from tests.support.commands import ROOT, environment, without_answers
+from tests.support.commands import ROOT, environment, ran, without_answers
 
 Run = Callable[..., "CompletedProcess[str]"]
 HEAVY = ("numpy", "pandas", "babel", "IPython", "ipclab_more.choose")
@@ -38,10 +37,7 @@ def called(tmp_path: Path, *words: str, **env: str) -> "CompletedProcess[str]":
     has loaded.
     """
     command = [sys.executable, "-c", LOADED, *words]
-    env = {**environment(tmp_path), **env}
-    return subprocess.run(
-        command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
+    return ran(command, env={**environment(tmp_path), **env}, cwd=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -125,5 +121,4 @@ def test_a_command_of_our_name_stands_before_ours_when_it_can_be_loaded(
 
 def test_an_answer_in_the_terminal_loads_nothing_that_draws() -> None:
     asked = "import sys, ipclab_more.choose.shown; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert ran([sys.executable, "-c", asked]).stdout == "False\n"

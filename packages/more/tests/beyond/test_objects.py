@@ -3,7 +3,6 @@ are seen.
 """
 
 import mmap
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from ipclab_more.studies.objects import contents
 from ipclab_more.studies.objects.contents import ARRAY, DICTIONARY, FRAME
 from ipclab_more.studies.objects.proof import compare_objects
 from ipclab_more.studies.objects.ways import WAYS, Room
+from tests.support.commands import ran
 
 CARRIED = [
     (name, kind) for kind in contents.MADE for name, way in WAYS.items() if not way.refuses(kind)
@@ -138,9 +138,6 @@ def test_contents_are_the_same_in_another_process() -> None:
         "from ipclab_more.studies.objects import contents as c;"
         "print(*(c.element_sum(c.made_object(k, 9000, 7, 2)) for k in c.MADE))"
     )
-    said = subprocess.run(
-        [sys.executable, "-c", line], capture_output=True, text=True, check=True
-    ).stdout
-    assert said.split() == [
+    assert ran([sys.executable, "-c", line]).stdout.split() == [
         str(contents.element_sum(contents.made_object(kind, 9000, 7, 2))) for kind in contents.MADE
     ]

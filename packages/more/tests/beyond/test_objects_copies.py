@@ -5,7 +5,6 @@ handed over.
 import mmap
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from ipclab_more.studies.objects import contents
 from ipclab_more.studies.objects.contents import ARRAY, DICTIONARY, FRAME
 from ipclab_more.studies.objects.copies import CARRIED, anew_bytes, copied
 from ipclab_more.studies.objects.ways import WAYS, Room
-from tests.support.commands import ROOT
+from tests.support.commands import ROOT, ran
 from tests.support.object_targets import BEGIN, END
 
 SIZE = 4_000_000
@@ -74,24 +73,13 @@ def test_copies_are_counted_for_carriers_whose_own_are_known() -> None:
 def traced(tmp_path: Path) -> list[str]:
     """Return the tracer's lines about arrays that are handed over by every pair of way and carrier."""
     strace = shutil.which("strace")
-    if (
-        not strace
-        or subprocess.run([strace, "-qq", "true"], capture_output=True, check=False).returncode
-    ):
+    if not strace or ran([strace, "-qq", "true"]).returncode:
         pytest.skip("strace is not installed or may not trace here: apt install strace")
     log, pairs = tmp_path / "log", [":".join(pair) for pair in THROUGH_KERNEL]
     tracer = [strace, "-f", "-qq", "-e", f"trace={CALLS}", "-e", "signal=none", "-o", str(log)]
-    target = [
-        sys.executable,
-        "-m",
-        "tests.support.object_targets",
-        str(tmp_path / "ledger"),
-        str(SIZE),
-        *pairs,
-    ]
-    done = subprocess.run(
-        [*tracer, *target], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
-    )
+    target = [sys.executable, "-m", "tests.support.object_targets"]
+    target += [str(tmp_path / "ledger"), str(SIZE), *pairs]
+    done = ran([*tracer, *target], 300, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return log.read_text(errors="replace").splitlines()
 
