@@ -12,7 +12,7 @@ from tests.support.commands import ROOT
 
 NAMES = {"en": "English", "ko": "한국어", "zh": "中文"}
 RENEWED = runpy.run_path(str(ROOT / "scripts/pictures.py"))
-FILES = {"en": "README.md", "ko": "README.ko.md", "zh": "README.zh.md"}
+FILES: dict[str, str] = RENEWED["READMES"]
 SCRIPTS = {"ko": "[가-힣]", "zh": "[\u4e00-\u9fff]"}
 TRANSLATIONS = tuple(SCRIPTS)
 COMMENT = re.compile(r"(?:^|\s+)#.*$")

@@ -161,24 +161,13 @@ def test_the_same_command_measures_failed_points_again(
     assert before.items() <= after.items() and len(after) == len(before) + 1
 
 
-WORDS = [
-    "measure",
-    "--study",
-    "payload",
-    "--profile",
-    "smoke",
-    "--size",
-    "84",
-    "--backend",
-    "shm-mmap",
-    "--bundle",
-]
+WORDS = "measure --study payload --profile smoke --size 84 --backend shm-mmap --bundle"
 
 
 def test_a_measured_run_is_one_file_with_its_label(
     ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
 ) -> None:
-    words = (*WORDS, "07.ipclab", "--label", "node-07")
+    words = (*WORDS.split(), "07.ipclab", "--label", "node-07")
     done = ipclab(*words)
     assert done.returncode == 0 and done.stdout.splitlines()[0] == "07.ipclab"
     contents, index = verify(tmp_path / "07.ipclab")
@@ -186,7 +175,7 @@ def test_a_measured_run_is_one_file_with_its_label(
     runs = [*(tmp_path / "data/runs").glob("*/*/run.json")]
     for refused, why in (
         (words, "is there already"),
-        ((*WORDS, "nowhere/x.ipclab"), "its folder is not there, or closed"),
+        ((*WORDS.split(), "nowhere/x.ipclab"), "its folder is not there, or closed"),
     ):
         done = ipclab(*refused)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
