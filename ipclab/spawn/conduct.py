@@ -1,8 +1,9 @@
 """What is asked of a mechanism beside its data: it runs where it was put, and rests while parked."""
 
 import os
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -60,6 +61,11 @@ def threads() -> dict[int, Given]:
     return told
 
 
+def this_thread() -> dict[int, Given]:
+    """Return what the scheduler was told of the thread that calls, where others have the process, too."""
+    return {threading.get_native_id(): given(0)}
+
+
 def computed_ns() -> int:
     """Return how long this process and its children have computed, in ns (proc(5), schedstat)."""
     computed = time.process_time_ns()
@@ -72,16 +78,19 @@ def computed_ns() -> int:
 
 
 class Conduct:
-    """How a process of a launch behaves, from where it was put on its CPUs."""
+    """How a process of a launch behaves, from where it was put on its CPUs.
 
-    def __init__(self) -> None:
-        self.own = given(0)
-        self.before = threads()  # those that a library has made already, which may differ
+    `looked_at` returns what the scheduler was told of each thread that is the mechanism's.
+    """
+
+    def __init__(self, looked_at: Callable[[], dict[int, Given]] = threads) -> None:
+        self.looked_at, self.own = looked_at, given(0)
+        self.before = looked_at()  # those that a library has made already, which may differ
         self.parked_ns = self.computed_ns = 0
 
     def check_place(self) -> None:
         """Raise `ConductError` where a thread may run elsewhere than was given, or before others."""
-        for thread, now in threads().items():
+        for thread, now in self.looked_at().items():
             asked = self.before.get(thread, self.own)
             if not now.cpus <= asked.cpus:
                 moved, put = (", ".join(map(str, sorted(cpus))) for cpus in (now.cpus, asked.cpus))

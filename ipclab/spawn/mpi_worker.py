@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ipclab.errors import LabError
-from ipclab.spawn.conduct import Conduct
+from ipclab.spawn.conduct import Conduct, this_thread
 from ipclab.spawn.heat import BEGINNING, ENDING
 from ipclab.spawn.mpi_mail import MAKE, MEET, SIGNAL, Answer, Command, Done, Mail, RankPart
 from ipclab.spawn.started import Role
@@ -184,7 +184,7 @@ class RankHeat:
             if Path(part.folder).is_dir():  # of another node's session there is none here
                 worker.name("")  # reads the key of names, lest a study times that
             os.sched_setaffinity(0, role.cpus or os.sched_getaffinity(0))
-            worker.conduct = Conduct()
+            worker.conduct = Conduct(this_thread)
             task = call_target(worker, role.target, role.arguments)
             if isinstance(task, Generator):
                 self.tasks[name] = worker, task

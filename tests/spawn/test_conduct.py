@@ -1,10 +1,12 @@
 """A mechanism that leaves its CPUs, takes another priority or works while it is parked is refused."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from ipclab.errors import LabError
+from ipclab.spawn.conduct import Conduct, ConductError, this_thread
 from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.proof import PayloadError
@@ -46,3 +48,17 @@ def test_misconduct_is_refused_as_what_it_is(launcher: Launcher, how: str, told:
 
 def test_who_computes_in_its_turns_alone_is_not_accused(launcher: Launcher) -> None:
     assert ended(launcher, "Busy") is None
+
+
+def test_where_others_have_the_process_too_its_thread_alone_is_looked_at() -> None:
+    """A thread has a priority of its own (sched(7))."""
+
+    def hurry() -> None:
+        own = Conduct(this_thread)
+        os.nice(1)
+        own.check_place()
+
+    here = Conduct(this_thread)
+    with ThreadPoolExecutor(1) as pool:
+        assert isinstance(pool.submit(hurry).exception(), ConductError)
+        here.check_place()
