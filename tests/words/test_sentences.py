@@ -270,3 +270,24 @@ def test_one_that_is_open_is_told_of_as_one() -> None:
     for count, told in ((1, "document, claims apart, is open"), (2, "2 of 2 findings")):
         made = {"findings": [finding("compare", "open")] * count}
         assert told in markdown({"schema": SCHEMA, "kind": "open", "data": made}, "en")
+
+
+def test_several_that_are_open_are_parted_as_each_language_does() -> None:
+    both = [finding("compare", "open") | {"topic": {"op": op}} for op in ("read", "write")]
+    made = {"schema": SCHEMA, "kind": "open", "data": {"findings": both}}
+    assert "or through pipe; a write" in markdown(made, "en")
+    assert "pipe；单次写入" in markdown(made, "zh")
+
+
+def test_whose_the_most_of_an_effect_is_tells_its_other_levels_too() -> None:
+    told = {"backend": "shm-futex", "gap_ns": 10_000}
+    said = sentence(finding("effect", "more", more_most=(told, UP)), WORDS["en"])
+    assert "(shm-futex, after an idle gap of" in said
+    alone = sentence(finding("effect", "more", more_most=({"gap_ns": 10_000}, UP)), WORDS["en"])
+    assert alone.count("idle gap") == 1
+
+
+def test_a_study_keeps_its_name_and_a_level_has_that_of_its_language() -> None:
+    words = WORDS["ko"]
+    assert words.level("study", "stream") == "stream"
+    assert words.level("placement", "same") == "동일 CPU"
