@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.marks.bars import dots, facets, limit, spinning, values_beside
+from ipclab.marks.bars import dots, facets, limit, over, spinning, values_beside
 from ipclab.marks.curves import lines
 
 mpl.use("agg")
@@ -116,3 +116,17 @@ def test_levels_that_were_not_narrowed_are_refused(ax) -> None:
     loose = pd.concat([FRAME, FRAME.assign(placement="cross")], ignore_index=True)
     with pytest.raises(LabError, match=r"rows share a place.*placement"):
         lines(loose, x="size_bytes", hue="backend", ax=ax)
+
+
+@pytest.mark.parametrize(
+    ("log", "most", "scale"),
+    [("xy", 20_000.0, "log"), ("xy", 2_000.0, "linear"), ("x", 20_000.0, "linear")],
+)
+def test_few_levels_are_dots_on_a_logarithmic_axis_where_values_lie_far_apart(
+    ax, log: str, most: float, scale: str
+) -> None:
+    values = [1_000.0, most]
+    rows = SMALL.assign(value=values, low=values, high=values)
+    over(rows, x="size_bytes", hue="backend", ax=ax, label="time", log=log)
+    assert ax.get_xscale() == scale
+    assert (ax.get_xlim()[0] == 0) == (scale == "linear")

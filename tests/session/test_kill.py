@@ -75,6 +75,7 @@ def continue_each(kept: dict[str, list[int]], now: dict[str, list[int]]) -> bool
     return all(now[name][: len(orders)] == orders for name, orders in kept.items())
 
 
+@pytest.mark.matrix
 def test_kill_9_at_any_moment_then_again(world: World, decoys: list[Path]) -> None:
     moment = random.Random(20261121)
     kept: dict[str, list[int]] = {}
