@@ -190,6 +190,7 @@ class RankHeat:
                 self.tasks[name] = worker, task
                 parks = self._advance(name, None)
             else:
+                worker.conduct.check_place()
                 self.outcomes[name] = task or worker.outcome
         if any(self._all_say(parks)):
             self.parked.append(name)

@@ -122,11 +122,11 @@ class Worker:
     def __init__(self, sock: socket.socket, role: str, prefix: str, folder: str) -> None:
         self.wire = Wire(sock)
         self._begin(role, prefix, folder)
+        self.conduct = Conduct()
 
     def _begin(self, role: str, prefix: str, folder: str) -> None:
         self.role, self.prefix, self.folder = role, prefix, folder
         self.outcome = Outcome()
-        self.conduct = Conduct()
         # by op: counters, ns queued, ns elapsed, operations
         self._sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
 

@@ -44,6 +44,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
         ("report --format docx", "there are html, pdf, ipynb"),
         ("report --out /proc/reports", "cannot write into /proc/reports"),
         ("report --run x --profile quick", "RUN or PROFILE, not both"),
+        ("doctor --seconds inf", "inf"),
         ("mesure", "No such command"),
     ],
 )

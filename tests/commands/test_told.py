@@ -14,14 +14,15 @@ import pytest
 from ipclab.commands.bundles import pack, unpack
 from ipclab.commands.measure import measure
 from ipclab.commands.report import added
-from ipclab.commands.told_run import COLUMNS, _beside, median_lines
-from ipclab.console import say_wrong
+from ipclab.commands.told_run import COLUMNS, MOST_ROWS, _beside, median_lines
+from ipclab.console import aligned, say_wrong
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.runs import run_named
 from ipclab.paths import Paths
 from ipclab.session import alone as session_alone
 from ipclab.session.alone import BESIDE, alone
 from ipclab.session.progress import Progress
+from ipclab.session.request import told_of_tails
 from ipclab.store.questions import ALWAYS
 from ipclab.studies.installed import studies
 from tests.support.bundled import make_run, too_fast
@@ -62,13 +63,14 @@ def test_more_rows_than_a_person_reads_are_counted(
     run = make_run(paths.runs)
     monkeypatch.setattr("ipclab.commands.told_run.MOST_ROWS", 1)
     count, next_ = median_lines(paths, run, ["round_trip"])
-    assert count == "2 medians: round_trip 2"
+    assert count == "2 medians: round_trip 2" and MOST_ROWS > 1
     assert next_.endswith(f"ipclab values {run.id} --study round_trip --metric p50 --format table")
 
 
 def test_a_run_is_named_by_a_part_of_its_id(paths: Paths, tmp_path: Path) -> None:
     run = make_run(paths.runs)
-    assert run_named(paths, run.id[-6:]).path == run.path.resolve()
+    for name in (run.id, run.id[-6:], str(run.path)):
+        assert run_named(paths, name).path == run.path.resolve()
     pack(make_run(tmp_path / "other", factor=2.0), tmp_path / "x.ipclab")
     brought = unpack(paths, tmp_path / "x.ipclab")
     assert run_named(paths, brought.id[-6:]).path == brought.path
@@ -123,11 +125,20 @@ def test_progress_counts_what_it_says_and_names_the_study(
     assert "page" in told and "launch" not in told and "payload" in told
 
 
+def test_launches_say_that_they_measure_tails() -> None:
+    said = "10,000 samples, for its own p99.9, in turns of 250 ms instead of 2.0 ms"
+    assert said in told_of_tails("quick")
+
+
 def test_a_briefer_profile_names_what_standard_adds_and_how_long_it_takes() -> None:
     (line,) = added("quick")
     assert line.startswith("PROFILE=standard adds more launches, the studies stream, faults, ")
-    assert line.endswith(" minutes: make report PROFILE=standard")
+    assert line.endswith("it takes 40 to 52 minutes: make report PROFILE=standard")
     assert added("standard") == added("published") == []
+
+
+def test_columns_of_lines_begin_below_each_other() -> None:
+    assert [*aligned([["a", "bb"], ["ccc", "d"]])] == ["a    bb", "ccc  d"]
 
 
 @pytest.fixture

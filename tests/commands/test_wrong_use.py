@@ -72,6 +72,10 @@ def test_a_size_that_holds_no_whole_float_is_refused(paths: Paths) -> None:
     refused(paths, why, studies=("payload",), sweep=Sweep((84, 6)))
 
 
+def test_a_run_that_is_none_is_refused(paths: Paths, tmp_path: Path) -> None:
+    refused(paths, "is no run", studies=("payload",), run=tmp_path, sweep=Sweep((84,), ("file",)))
+
+
 WRONG_LEVELS = (
     ((), {"entres": (10,)}, "no study here has a factor 'entres'; did you mean 'entries'?"),
     (
@@ -84,6 +88,7 @@ WRONG_LEVELS = (
         ((), {"readers": (1, bad)}, f"readers={bad} is not possible; give whole numbers above 0")
         for bad in (0, "x", True)
     ),
+    ((), {"placement": ("crss",)}, "placement=crss is not possible; did you mean 'cross'?"),
 )
 
 

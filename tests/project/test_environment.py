@@ -6,6 +6,7 @@ import subprocess
 import tomllib
 
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from ipclab.paths import INSTALL
 from tests.support.commands import ROOT
@@ -44,6 +45,10 @@ def test_binder_and_the_container_are_set_up_by_what_is_here() -> None:
     container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
     make, target = container["postCreateCommand"].split()
     assert make == "make" and re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M)
+    image, _, version = container["image"].partition(":")
+    number, _, system = version.partition("-")
+    assert image == "python" and system
+    assert number in SpecifierSet(PROJECT["requires-python"])
 
 
 def test_the_locks_pin_every_package_with_hashes_and_no_address() -> None:

@@ -31,6 +31,14 @@ def made(folder: Path, name: str, text: str) -> Path:
     return file
 
 
+def test_a_table_of_others_that_is_named_as_advice_is_no_advice() -> None:
+    front = v4.new_markdown_cell(
+        "1. One.\n\n| x |\n|---|\n| 1 |\n\n: C {#x-advice}", metadata={"tags": ["front"]}
+    )
+    document = read_document(notebook("# T", front, "Last."), Path())
+    assert index.entry(document, "t.html").short == [("One.", "")]
+
+
 def test_the_index_holds_every_finding_in_order(tmp_path: Path) -> None:
     table = "| For | Take |\n|---|---|\n| small | unix |\n\n: Caption {#payload-advice}"
     texts = {

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count, groupby
+from itertools import count, groupby, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ipclab.errors import LabError
+from ipclab.errors import LabError, UsageError
 from ipclab.paths import Paths
 from ipclab.session.goals import Allowance, Judged, OpenPair
 from ipclab.session.progress import Progress
@@ -33,7 +33,7 @@ from ipclab.store.record import create
 from ipclab.store.samples import decode
 from ipclab.studies.installed import study
 from ipclab.studies.interface import FIRST, LATER
-from ipclab.studies.profile import PROFILES, Profile
+from ipclab.studies.profile import PROFILES, Profile, profile
 from tests.support.bundled import NOW, make_run
 from tests.support.commands import ROOT
 from tests.support.made import ASKED, made_machine, make_launch
@@ -304,12 +304,16 @@ def test_what_goes_on_last_is_what_no_claim_rests_on_and_calibration_is_first() 
         (point.study, point.levels.get("arm"), study(point.study).precedence(point))
         for point in found
     }
-    late = [arm for _, arm, place in placed if place == LATER]
+    late = {(name, arm) for name, arm, place in placed if place == LATER}
+    assert late == {
+        *(("round_trip", arm) for arm in ("gap", "touch")),
+        *(("stream", arm) for arm in ("window", "consumers", "stall")),
+    }
     assert {name for name, _, place in placed if place == FIRST} == {"calibration"}
     claims = (ROOT / "ipclab/claims/texts").glob("*.py")
     told = "".join(file.read_text() for file in claims)
-    assert late and 'arm="main"' in told
-    assert not [arm for arm in late if f'arm="{arm}"' in told]
+    assert 'arm="main"' in told
+    assert not [arm for _, arm in late if f'arm="{arm}"' in told]
 
 
 def in_heats(count: int, seconds: float, late: slice = slice(0)) -> Session:
@@ -498,6 +502,21 @@ def test_a_study_that_a_profile_leaves_out_is_measured_when_it_is_named(
     assert "stream" not in Request(profile="quick").names()
     assert "stream" in Request(profile="standard").names()
     assert "stream" in Request(("stream",), "quick").names()
+
+
+def test_profiles_grow_and_a_mistyped_one_names_the_nearest() -> None:
+    assert list(PROFILES) == ["smoke", "quick", "standard", "full", "published"]
+    swept = [each for each in PROFILES.values() if not each.as_texts]
+    assert len(swept) == len(PROFILES) - 1
+    efforts = [(each.most_launches, each.seconds, each.budget_ns) for each in swept]
+    for less, more in pairwise(efforts):
+        assert all(low < high for low, high in zip(less, more, strict=True))
+    least = [each.least_launches for each in swept]
+    assert least == sorted(least)
+    with pytest.raises(UsageError) as caught:
+        profile("quik")
+    assert str(caught.value).startswith("unknown profile 'quik'; did you mean 'quick'?")
+    assert caught.value.exit_code == 2
 
 
 def test_a_disk_that_is_full_at_the_start_leaves_no_run_and_no_other_run_goes(

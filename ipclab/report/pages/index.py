@@ -51,7 +51,8 @@ def entry(document: Document, target: str) -> ReportEntry:
             node["c"][2][0] = f"{target}{node['c'][2][0]}"
     figures = [replace(block, name="") for block in document.blocks if isinstance(block, Figure)]
     tables = [each for each in fronted if isinstance(each, Table) and each.name.endswith(ADVICE)]
-    short = [(case, take) for table in tables for case, take, *_ in table.rows]
+    told = [table for table in tables if len(table.columns) > 1]  # others name theirs as they like
+    short = [(case, take) for table in told for case, take, *_ in table.rows]
     if not short:
         short = [
             (first_sentence(each["c"][1][0]), "") for each in said if each["t"] == "OrderedList"

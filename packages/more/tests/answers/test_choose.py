@@ -218,6 +218,12 @@ def test_what_cannot_be_meant_is_refused_in_one_line(told: Any) -> None:
     assert "\n" not in str(error.value)
 
 
+def test_a_need_that_cannot_be_is_one_line_of_the_command(ipclab) -> None:
+    done = ipclab("choose", "--size", "0")
+    why = "size = '0' is not possible: give a number of bytes above 0; see docs/choose.md"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"ipclab: {why}\n")
+
+
 @pytest.mark.parametrize(("ring", "best"), [("end", "ring"), ("silence", "unix")])
 def test_what_survives_a_crash_of_the_writer_is_told_by_the_study_of_faults(
     ring: str, best: str

@@ -17,6 +17,7 @@ from ipclab.bounds.points import cut_points
 from ipclab.commands.bundles import pack
 from ipclab.errors import LabError, UsageError
 from ipclab.frames import derived
+from ipclab.quantile import checked_quantile
 from ipclab.report.appendix.thin import thinned
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
@@ -83,6 +84,12 @@ def test_a_quantile_is_of_all_samples_or_refused_with_what_it_takes(
     small = thinned(run, 10, tmp_path / "thin")
     with pytest.raises(LabError, match="it was thinned"):
         rows.rows(small, STUDY, {}, 0.8)
+
+
+def test_what_is_no_quantile_is_refused() -> None:
+    for quantile in (0.0, 0.49, 1.0, float("nan")):
+        with pytest.raises(UsageError, match="is not possible"):
+            checked_quantile(quantile)
 
 
 def test_the_command_prints_numbers_alone(ipclab: Run, tmp_path: Path) -> None:

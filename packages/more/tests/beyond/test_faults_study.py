@@ -217,8 +217,12 @@ def test_its_points_are_every_fault_of_every_mechanism_and_too_short_a_message_i
     assert found == {(name, fault) for name in ("unix", "posix-mq") for fault in FAULTS} | {
         ("lmdb", LOCKED)
     }
+    effort = study.effort(profile("standard"))
+    assert effort.least_launches == effort.most_launches == effort.least_values == 5
     with pytest.raises(UsageError, match="15 bytes"):
         study.points(profile("smoke"), Sweep((15,)))
+    assert "faults" not in Request(profile="quick").names()
+    assert "faults" in Request(profile="standard").names()
 
 
 @pytest.fixture(scope="module")

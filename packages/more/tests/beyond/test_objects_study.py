@@ -59,6 +59,7 @@ def test_what_cannot_carry_an_object_says_why_and_the_others_share_a_heat() -> N
 
 
 def test_a_quick_run_has_every_object_by_every_way_and_the_largest_array() -> None:
+    assert {*STUDY.named_only} == {"smoke", "quick", "published"}
     every = STUDY.points(PROFILES["quick"], Sweep())
     kept = [point for point in STUDY.brief(every) if not STUDY.missing(point, Path())]
     assert {p.levels["arm"] for p in kept} == {"main"} and len(kept) == 30

@@ -56,6 +56,8 @@ def test_a_quick_run_is_of_the_python_that_runs_it() -> None:
     assert {"thread", "pool-thread", "process-fork", *(f"pool-{start}" for start in STARTS)} <= {
         point.backend for point in brief
     }
+    effort = STUDY.effort(PROFILES["quick"])
+    assert (effort.least_launches, effort.most_launches) == (3, 3)
     (other, *_) = {"3.11", "3.12"} - {OURS}
     assert points("quick", python=(other,)) and not STUDY.brief(points("quick", python=(other,)))
 
