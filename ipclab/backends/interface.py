@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from ipclab.backends.waiting import BLOCK, Peer
+from ipclab.plugins import chosen
 from ipclab.spawn import names
 from ipclab.spawn.owned import FILE, own
 
@@ -53,7 +54,8 @@ class Segment:
         """Remove the name; removing twice does nothing."""
 
 
-LEAST_LIMIT = "shm-futex"  # of those `limit` can name: a copy into memory, and a wake-up
+LIMITS = ("shm-spin", "shm-futex", "pipe", "unix", "packet", "tcp", "udp", "mq")
+LEAST_LIMIT = "shm-futex"  # of these: a copy into memory, and a wake-up
 # how a message is handed over: `Backend.receives`
 BYTES, INTO, VIEW = ("bytes",), ("bytes", "into"), ("bytes", "view")
 Data = bytes | bytearray | memoryview
@@ -224,13 +226,12 @@ class Backend:
     other, `channel` where not given. `longest` gives the most bytes that the system lets a message
     of its channel have and what raises that, None when any length will do. The ends of its channel
     are MPI `ranks`, or else any processes. `limit` names the mechanism of the kernel that it rests
-    on, as the native limits have it (`shm-spin`, `shm-futex`, `pipe`, `unix`, `packet`, `tcp`,
-    `udp`, `mq`); its stream `gathers` if several messages may go by one system call. `demands` says
-    what else it asks of its users (`daemon`, `root`, `python` at both ends, `one host` for both),
-    `look` is its colour and matplotlib marker in every figure (given by their order where empty). A
-    brief run leaves it out where it is not `brief`. A `lossy` one may lose messages, which its ends
-    count: it has no stream. One that `yields` offers its CPU before it sleeps, to its peer or to
-    whoever else wants it.
+    on, one of `LIMITS`; its stream `gathers` if several messages may go by one system call.
+    `demands` says what else it asks of its users (`daemon`, `root`, `python` at both ends, `one
+    host` for both), `look` is its colour and matplotlib marker in every figure (given by their
+    order where empty). A brief run leaves it out where it is not `brief`. A `lossy` one may lose
+    messages, which its ends count: it has no stream. One that `yields` offers its CPU before it
+    sleeps, to its peer or to whoever else wants it.
     """
 
     name: str
@@ -250,6 +251,11 @@ class Backend:
     brief: bool = True
     lossy: bool = False
     yields: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise `UsageError` with the nearest name for a limit that there is none of."""
+        if self.limit:
+            chosen("limit", self.limit, dict.fromkeys(LIMITS))
 
     @property
     def floor(self) -> str:

@@ -52,7 +52,7 @@ METHODS = {  # what the fair methods add, and what the text itself says of that
 def audited(lab: "Lab", study: str = "") -> pd.DataFrame:
     """Return one row for each claim of a text (of all, or your `own`) with three verdicts.
 
-    Columns: id, title, study, seed, section, language, quote, meaning, rule, bounds, unit; for each
+    Columns: id, title, study, text (its number), section, language, quote, meaning, rule, bounds, unit; for each
     method, `own` (on the text's own table), `here` (on this run, as published) and `fair`: the
     verdict (holds, fails, undecided, not testable here), what decides it as `here_value`,
     `here_low`, `here_high`, or `here_reason`, and all of that in words (`here_told`); whether the
@@ -88,7 +88,7 @@ def _row(lab: "Lab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str, 
     row: dict[str, Any] = {
         "title": OWN if study == OWN else lab.say(TEXTS[study].title),
         "study": study,
-        "seed": OWN if study == OWN else TEXTS[study].seed,
+        "text": OWN if study == OWN else TEXTS[study].number,
         "quote": claim.quote,
         "id": claim.id,
         "section": claim.section,

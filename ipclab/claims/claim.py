@@ -101,11 +101,11 @@ class Correction:
 class PublishedText:
     """A published text: what it claims and derives, and what can stand in its place.
 
-    `printed` gives the op and metric of a run for quantities of its table, `levels` the levels of
-    its factors.
+    `number` is what documents call it by. `printed` gives the op and metric of a run for quantities
+    of its table, `levels` the levels of its factors.
     """
 
-    seed: str
+    number: str
     study: str
     title: str
     language: str
@@ -120,27 +120,28 @@ class PublishedText:
         section: str,
         name: str,
         quote: str,
-        rule: str,
+        bounds: str,
         meaning: str,
         *,
         here: Compare,
         figures: Mapping[str, str | float] | None = None,
         **more: Any,
     ) -> None:
-        """Note a claim; `more` are further fields of `Claim`.
+        """Note a claim: what is looked up by `here` lies within `bounds`, such as `above 1`.
 
-        Where its meaning has `{low}` or `{high}` and no such figure, it is the rule's own bound.
-        Raises `RuleError` for a rule or a figure that cannot be read.
+        `more` are further fields of `Claim`. Where its meaning has `{low}` or `{high}` and no such
+        figure, it is that end of the bounds. Raises `RuleError` for bounds or a figure that cannot
+        be read.
         """
-        bounds = Bounds.read(rule)
-        ends = dict(zip(("low", "high"), bounds.written, strict=True))
+        read = Bounds.read(bounds)
+        ends = dict(zip(("low", "high"), read.written, strict=True))
         amounts = {
-            name: Quantity(ends[name], bounds.unit, kind="published")
-            for name, _ in placeholders(meaning)
-            if name in ends
+            end: Quantity(ends[end], read.unit, kind="published")
+            for end, _ in placeholders(meaning)
+            if end in ends
         }
-        amounts |= {name: amount(str(figure)) for name, figure in (figures or {}).items()}
-        made = (name, section, bounds, meaning, here, quote, self.language, amounts)
+        amounts |= {called: amount(str(figure)) for called, figure in (figures or {}).items()}
+        made = (name, section, read, meaning, here, quote, self.language, amounts)
         self.claims.append(Claim(*made, **more))
 
     def derive(self, by: str, printed: Compare, computed: Compare, sense: Sense = "equal") -> None:

@@ -14,7 +14,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.words.catalogue import N_
 
 NO_TABLE = N_("the file gives no number of its own for it")
-OWN = "own"  # the seed of a person's own claims
+OWN = "own"  # in place of the study of a text: claims of a person
 
 
 class OwnClaim(msgspec.Struct, forbid_unknown_fields=True):

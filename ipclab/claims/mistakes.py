@@ -19,11 +19,11 @@ COLUMNS = ("place", "printed", "computed", "by")
 def derived_numbers(lab: "Lab") -> pd.DataFrame:
     """Return each number that a text derives from its own table, and whether it `follows`.
 
-    Columns: seed, section, place (text and section), printed (as the text has it), computed, by
+    Columns: text (its number), section, place (text and section), printed (as the text has it), computed, by
     (how it was computed), in the reader's words.
     """
     rows = [row for study, text in TEXTS.items() for row in _rows(lab, study, text)]
-    return pd.DataFrame(rows, columns=["seed", "follows", *COLUMNS])
+    return pd.DataFrame(rows, columns=["text", "follows", *COLUMNS])
 
 
 def mistakes(numbers: pd.DataFrame, lab: "Lab") -> pd.DataFrame:
@@ -32,7 +32,7 @@ def mistakes(numbers: pd.DataFrame, lab: "Lab") -> pd.DataFrame:
     def joined(cells: "pd.Series[str]") -> str:
         return lab.words.joined(dict.fromkeys(cells), "; ")
 
-    wrong = numbers[~numbers.follows.astype(bool)].groupby(["seed", "by"], sort=False)
+    wrong = numbers[~numbers.follows.astype(bool)].groupby(["text", "by"], sort=False)
     return wrong[[*COLUMNS[:-1]]].agg(joined).reset_index()[[*COLUMNS]]
 
 
@@ -48,4 +48,4 @@ def _rows(lab: "Lab", study: str, text: "PublishedText") -> Iterator[tuple[Any, 
         binary = unit in ("KiB", "MiB", "GiB")
         computed = lab.words.numbers.format(number.computed, unit if binary else spec)
         place = lab.say(N_("{text}, {section}"), text=short, section=row.section)
-        yield text.seed, number.follows, place, printed, computed, lab.say(number.by)
+        yield text.number, number.follows, place, printed, computed, lab.say(number.by)

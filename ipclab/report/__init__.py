@@ -1,1 +1,1 @@
-"""Reports: prose, claims and requirements judged, pages in three languages."""
+"""Reports: notebooks executed, pages in each language, the appendix, two runs compared."""

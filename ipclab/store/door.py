@@ -1,6 +1,6 @@
 """The one door through which a run comes in, whoever opens it and wherever it lies.
 
-`enter` looks at all of it: the seal and the types of its `run.json`, the digest of each file, each
+`check` looks at all of it: the seal and the types of its `run.json`, the digest of each file, each
 point, what lies beside them, and whether these contradict one another. What was looked at is not
 looked at again until a file of it or a check changes: a file in the user's cache folder, named by a
 digest of the run, the state of its files and the code of the checks, vouches for it. Whoever can

@@ -10,6 +10,7 @@ from math import inf
 from ipclab.store.launch import UNRECORDED
 from ipclab.store.point import Point
 
+# `neighbours` is of older runs.
 SERIAL = {
     "calibration", "faults", "limits", "neighbours", "objects", "payload", "round_trip", "spin",
     "tasks",

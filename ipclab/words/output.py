@@ -7,7 +7,7 @@ from ipclab.errors import LabError
 
 MIME = "application/vnd.ipclab+json"
 SCHEMA = 1
-FIGURE, TABLE, TEXT, FINDING = "figure", "table", "text", "finding"
+FIGURE, TABLE, TEXT = "figure", "table", "text"
 ABSENT = "absent"  # of what nothing was measured
 TITLE = "title"  # what Jupyter shows above a figure, which has it, too
 SAID = "text"  # the key of what differs by language

@@ -97,7 +97,7 @@ def test_every_table_is_tidy_and_its_si_values_follow_from_what_is_printed(study
     row: Any
     for row in printed_numbers(PATHS, study).itertuples():
         factor, unit = SI[row.printed_unit]
-        assert (row.seed, row.unit) == (TEXTS[study].seed, unit)
+        assert (row.text, row.unit) == (TEXTS[study].number, unit)
         assert row.kind in ("published", "estimate")
         # a constant of code counts its KB in 1024
         if (row.printed_unit, row.value) != ("KB", 8192):
@@ -107,7 +107,7 @@ def test_every_table_is_tidy_and_its_si_values_follow_from_what_is_printed(study
 def test_every_claim_is_there_once_in_the_order_of_the_texts() -> None:
     ids = {claim.id for _, claim in CLAIMS}
     assert len(ids) == len(CLAIMS) == 73 + len(ADVICE) and ids > ADVICE
-    assert [text.seed for text in TEXTS.values()] == ["000", "001", "002", "003", "004"]
+    assert [text.number for text in TEXTS.values()] == ["000", "001", "002", "003", "004"]
 
 
 @pytest.mark.parametrize(("study", "claim"), CLAIMS, ids=[claim.id for _, claim in CLAIMS])

@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 from msgspec import structs
 
+from ipclab.backends.interface import LIMITS as NAMED
 from ipclab.backends.interface import Backend
 from ipclab.bounds import limits
 from ipclab.bounds.floors import Floor, Floors, Key, native
+from ipclab.errors import UsageError
 from ipclab.frames.derived import LAUNCH_VALUES
 from ipclab.frames.points import VALUES, launch_rows, point_rows
 from ipclab.machine.placement import Placement
@@ -215,6 +217,14 @@ def test_what_no_native_program_does_with_the_same_wait_has_no_limit(
     limits_of_run = {(name, 84, where): [9.0] for name in names for where in ("same", "cross")}
     known = Floors(limits_of_run, questions())
     assert known.under(study, op, PAYLOAD | levels) is None
+
+
+def test_a_backend_names_a_limit_that_there_is() -> None:
+    assert {f"echo-{name}" for name in NAMED} == {
+        limit for limit in questions().limits if limit.startswith("echo-")
+    }
+    with pytest.raises(UsageError, match=r"unknown limit 'unx'.*unix"):
+        Backend("own", limit="unx")
 
 
 def test_a_backend_that_declares_no_limit_cannot_do_without_a_wake_up_and_a_copy() -> None:

@@ -167,7 +167,7 @@ def _of_ours(data: Mapping[str, Any], lang: str) -> Iterator[Shown]:
             yield Absent() if made.absent else made
         case ours.ABSENT:
             yield Absent()
-        case ours.TEXT | ours.FINDING:
+        case ours.TEXT:
             yield Unread(MARKDOWN, output_markdown(data, lang), {})
         case ours.TITLE:
             return  # which its figure has, too

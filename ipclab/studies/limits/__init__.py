@@ -36,7 +36,7 @@ MAPS = "map-"  # at the start of limits that write into a file, and read it
 BATCH = "batch"
 # Bytes; what takes longer is compared with nothing, and is measured once in a launch
 LARGEST_IN_TURNS = 4_000_000
-LAUNCHES = 6  # of a limit at least, except in a quick run: the best of fewer is luck
+LAUNCHES = 6  # of a limit at least, except in a quick run: of fewer the median is luck
 MOST_SAMPLES = 20_000
 
 

@@ -119,7 +119,7 @@ def _asked(cells: Sequence[Mapping[str, Any]], schedule: Schedule) -> str:
 
 def _failed(why: str, role: Role, what: str = "the Go benchmark failed") -> LaunchError:
     fix = (
-        f"see it alone, in native/multiplexer: IPCLAB_CELL={role.arguments['cell']} go test -run"
+        f"see it alone, in ipclab/native/multiplexer: IPCLAB_CELL={role.arguments['cell']} go test -run"
         " '^$' -bench Cell ."
     )
     if "Permission denied" in why:
