@@ -156,7 +156,7 @@ class Request:
             if chosen.as_texts and not always:
                 points = one.of_text(points)
             if chosen.brief and self.sweep == Sweep():
-                points = one.brief(points, chosen.name)
+                points = one.brief(points)
             planned.append((one, points))
         return with_floors(planned)
 

@@ -26,7 +26,8 @@ class Seal:
         ends = MARK if size > SMALL else 0  # which such answers have as the question has them
         self.stamps = Stamps(f"answers of {secret}", ends, size - ends, many=1)
         order = np.random.default_rng([self.stamps.seed, 0]).permutation(TABLES).astype(np.uint8)
-        self.tables = [(order ^ table).astype(np.uint8).tobytes() for table in range(TABLES)]
+        tables = (order ^ np.arange(TABLES, dtype=np.uint8)[:, None]).tobytes()
+        self.tables = [tables[place : place + TABLES] for place in range(0, len(tables), TABLES)]
 
     def table(self, number: int) -> bytes:
         """Return what each byte of the short question `number` is turned into."""

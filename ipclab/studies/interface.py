@@ -217,14 +217,12 @@ class Study(ABC):
         backend, size, placement = (levels.pop(name) for name in ("backend", "size", "placement"))
         return Point(self.name, backend, size, placement, levels, block, tuple(primary.split()))
 
-    def brief(self, points: Sequence[Point], profile: str = "quick") -> list[Point]:
+    def brief(self, points: Sequence[Point]) -> list[Point]:
         """Return `points` without those that the table or their backend leaves out of a brief run.
 
-        It then decides the others. A table whose text is measured whole names the profiles that
-        leave anything out.
+        It then decides the others.
         """
-        brief = self.table().get("brief", {})
-        left_out = brief.get("leave", []) if profile in brief.get("under", [profile]) else []
+        left_out = self.table().get("brief", {}).get("leave", [])
         not_brief = {name for name, backend in registry.backends().items() if not backend.brief}
         return [
             point

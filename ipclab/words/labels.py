@@ -1,11 +1,12 @@
 """What factors, levels, ops and metrics are called (`labels.toml`), and their order."""
 
 from collections.abc import Iterable
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ipclab.paths import table_beside
+
+if TYPE_CHECKING:  # fork servers read this, too, and each fork takes the longer, the more is loaded
+    import pandas as pd
 
 KIB = 1 << 10
 SIZED = "size-"  # begins the name of a set of files that are all of one size
@@ -35,7 +36,7 @@ def ordered(factor: str, levels: Iterable[Any]) -> list[Any]:
     return sorted(levels, key=lambda level: usual.index(level) if level in usual else len(usual))
 
 
-def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
+def ordered_columns(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return what `pivot` made with columns in their levels' order, one level together."""
     *values, factor = frame.columns.names
     if factor and not values:
@@ -49,13 +50,13 @@ def ordered_columns(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def in_order(frame: pd.DataFrame) -> pd.DataFrame:
+def in_order(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return a frame whose index, and nested columns, have levels in their usual order.
 
     What is not sorted as the alphabet has it was put into an order of its own, and keeps it.
     """
 
-    def ranks(levels: pd.Index) -> pd.Index:
+    def ranks(levels: "pd.Index") -> "pd.Index":
         # pandas maps categories, of no row too
         possible = {*levels, *getattr(levels, "categories", ())}
         return levels.map(ordered(str(levels.name), sorted(possible)).index)

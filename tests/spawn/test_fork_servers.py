@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from dataclasses import replace
 from pathlib import Path
 from threading import Timer
@@ -11,13 +12,28 @@ import pytest
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import ForkServer, Role, Started
 from ipclab.spawn.wire import Wire
-from tests.support.commands import ROOT, processes_of
+from tests.support.commands import ROOT, processes_of, ran
 
 CPUS = frozenset(os.sched_getaffinity(0))
 
 
+PRELOADED = """
+import sys
+import ipclab.spawn.zygote
+from ipclab.studies.installed import preload
+preload()
+print(*sys.modules)
+"""
+HEAVY = {"IPython", "matplotlib", "pandas", "pyarrow", "scipy", "seaborn"}
+
+
 def role(name: str = "solo") -> Role:
     return Role(name, "tests.support.targets:tell_parent", {}, CPUS)
+
+
+def test_a_fork_server_loads_nothing_that_only_makes_each_fork_longer() -> None:
+    loaded = {*ran([sys.executable, "-c", PRELOADED]).stdout.split()}
+    assert "numpy" in loaded and not loaded & HEAVY
 
 
 def test_the_first_worker_comes_from_another_server_than_the_others(launcher: Launcher) -> None:

@@ -59,10 +59,10 @@ class TasksStudy(Study):
         minor = interpreters.minor  # those of which a Python of that name has the way at all
         return [p for p in points if minor(str(p.levels["python"])) >= SINCE.get(p.backend, 0)]
 
-    def brief(self, points: Sequence[Point], profile: str = "quick") -> list[Point]:
+    def brief(self, points: Sequence[Point]) -> list[Point]:
         """Return what a quick run measures: the interpreter that runs it."""
         own = interpreters.this_python()
-        return [point for point in super().brief(points, profile) if point.levels["python"] == own]
+        return [point for point in super().brief(points) if point.levels["python"] == own]
 
     def missing(self, point: Point, scratch: Path) -> str | None:
         return interpreters.python_missing(str(point.levels["python"]))
