@@ -90,7 +90,9 @@ def _row(lab: "Lab", requirement: Requirement) -> dict[str, Any]:
     return {
         "id": requirement.id,
         "requirement": words,
-        "statistic": f"{_statistic(lab, requirement)} {wording.bounds(lab, bounds)}",
+        "statistic": lab.words.joined(
+            (_statistic(lab, requirement), wording.bounds(lab, bounds)), " "
+        ),
         "n": lab.say(COUNTED_ALL if found.others else COUNTED, **found._asdict()),
         "evidence": evidence,
         "verdict": _verdict(lab, found),

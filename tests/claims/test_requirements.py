@@ -108,6 +108,18 @@ def test_a_violating_sample_violates_and_enough_launches_show(
     assert len(table.columns) == 6
 
 
+@pytest.mark.parametrize("text", [REQUIREMENT, MEDIAN])
+def test_every_cell_is_in_the_language_of_its_reader(
+    tmp_path: Path, runs: Runs, text: str
+) -> None:
+    at_once, korean = (
+        requirements_table(lab_with(tmp_path, runs(10, 1), text, lang)) for lang in ("en,ko", "ko")
+    )
+    (row,), (again,) = at_once.others["ko"].rows, korean.rows
+    assert row == again != at_once.rows[0]
+    assert "every sample" not in row[2] and "median" not in row[2]
+
+
 def test_what_a_few_samples_violate_are_maxima_alone(tmp_path: Path, runs: Runs) -> None:
     run = runs(93, 1)
     assert judged(tmp_path, run, ALONE) == (VIOLATED, "")
