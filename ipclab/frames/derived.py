@@ -17,7 +17,7 @@ from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import BY_HEAT, CROWDED, HEATS, VALUES, Frame, launch_rows, point_rows
 from ipclab.plugins import chosen, names
 from ipclab.store import door
-from ipclab.store.files import state_of
+from ipclab.store.files import once, state_of
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 
@@ -51,9 +51,8 @@ def read_frame(
         door.check(run)
         content = kept.kept_frame(state[0], kind)
         if content is None:
-            derived = _derived(run, study)
-            kept.keep_frames(state[0], derived)
-            content = derived[kind]
+            with once(state[0]):
+                content = kept.kept_frame(state[0], kind) or _kept(run, study, state[0])[kind]
         while len(_in_memory) >= MOST_IN_MEMORY:  # the oldest makes room
             del _in_memory[next(iter(_in_memory))]
         _in_memory[place] = state, _parsed(content, columns)
@@ -94,11 +93,18 @@ def run_digest(run: RunFolder) -> str:
     return "".join(frames_digest(run, study) for study in studies_measured(run))
 
 
+def _kept(run: RunFolder, study: str, digest: str) -> Mapping[str, bytes]:
+    """Return the frames of `study` as files, which are derived, and kept under `digest`."""
+    derived = _derived(run, study)
+    kept.keep_frames(digest, derived)
+    return derived
+
+
 def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:
     """Return the frames of `study` as files, by kind, from those of its points.
 
-    One process does it: the largest study takes a few seconds, once, and none is left behind when
-    it is killed.
+    One process does it: the largest study takes some ten seconds, once, and none is left behind
+    when it is killed.
     """
     points = Frame(VALUES)
     launches = Frame(LAUNCH_VALUES)

@@ -11,7 +11,7 @@ from ipclab.paths import table_beside
 from ipclab.stats.intervals import VARYING, Estimate, pooled, rank, statistic_estimate
 from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.stats.shape import count_modes, drift
-from ipclab.store.launch import Launch, turn_name
+from ipclab.store.launch import Launch
 from ipclab.store.samples import Measured
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
@@ -51,10 +51,10 @@ def metrics(measured: Measured) -> Iterator[Metric]:
     launches = measured.launches
     first = launches[0]
     for op in dict.fromkeys((*ops, *first.counters)):
-        samples = 0
-        if op in ops:
-            yield from _times(measured, op, flags)
-            samples = sum(int(summary(launch, op)["samples"]) for launch in launches)
+        summaries = [summary(launch, op) for launch in launches] if op in ops else []
+        samples = int(sum(of_launch["samples"] for of_launch in summaries))
+        if summaries:
+            yield from _times(measured, op, summaries, flags)
         for name in sorted(first.counters.get(op, {})):
             values = [launch.counters[op][name] for launch in launches]
             unit = COUNTER_UNITS.get(name, "count")
@@ -75,6 +75,8 @@ def by_itself(values: Sequence[float], unit: str, samples: int) -> Estimate:
 def summary(launch: Launch, op: str) -> Mapping[str, float]:
     """Return of all samples of `op` their number and, in ns, quantiles, median, mean, sd, ends.
 
+    Of a thinned launch, which has no others, the medians of turns are there, too.
+
     The quantile is the sample of its rank, the median the mean of both where two are in the middle.
     Raises `LabError` for a thinned launch that does not tell one of them.
     """
@@ -85,17 +87,18 @@ def summary(launch: Launch, op: str) -> Mapping[str, float]:
         return launch.whole[op]
     times = launch.times(op)
     ordered = np.sort(times)
-    values = {name: ordered[rank(len(ordered), q)] for name, q in QUANTILES.items()}
-    values |= {"median": launch.median(op), "mean": times.mean(), "sd": times.std()}
-    values |= {"min": ordered[0], "max": ordered[-1]}
-    values |= {turn_name(number): value for number, value in enumerate(launch.turn_medians(op))}
-    return {"samples": len(ordered), **{name: float(value) for name, value in values.items()}}
+    count = len(ordered)
+    values = {name: ordered[rank(count, q)] for name, q in QUANTILES.items()}
+    values |= {"median": ordered[(count - 1) // 2 : count // 2 + 1].mean()}
+    values |= {"mean": times.mean(), "sd": times.std(), "min": ordered[0], "max": ordered[-1]}
+    return {"samples": count, **{name: float(value) for name, value in values.items()}}
 
 
-def _times(measured: Measured, op: str, flags: list[str]) -> Iterator[Metric]:
+def _times(
+    measured: Measured, op: str, summaries: Sequence[Mapping[str, float]], flags: list[str]
+) -> Iterator[Metric]:
     size = measured.point.size_bytes
     launches = measured.launches
-    summaries = [summary(launch, op) for launch in launches]
     by_launch = {name: [of_launch[name] for of_launch in summaries] for name in SUMMARY}
     count = int(sum(by_launch["samples"]))
     medians = by_launch["median"]
@@ -144,7 +147,7 @@ def quantiles(measured: Measured, op: str) -> dict[str, Estimate | None]:
 def _shape(measured: Measured, op: str, medians: Sequence[float]) -> list[str]:
     """Return what medians do not show: a drift over the launches, and the samples' modes."""
     flags = []
-    moved = drift(medians)
+    moved = drift(medians, DRIFT_P)
     if moved.p < DRIFT_P:
         flags.append(f"drift:{moved.change:+.0%}")
     step = 1 + sum(len(launch.samples[op]) for launch in measured.launches) // ENOUGH

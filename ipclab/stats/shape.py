@@ -25,11 +25,11 @@ class Drift(NamedTuple):
     p: float
 
 
-def drift(medians: Sequence[float]) -> Drift:
+def drift(medians: Sequence[float], likely: float = 1.0) -> Drift:
     """Return the drift of launch medians in order; no change and p 1 with fewer than four.
 
     p is that of Kendall's test against time (Mann, Econometrica 13, 1945, 245-259), the slope that
-    of Sen (J. Am. Statist. Assoc. 63, 1968, 1379-1389).
+    of Sen (J. Am. Statist. Assoc. 63, 1968, 1379-1389), or none where p is `likely` or above.
     """
     values = np.asarray(medians, dtype=np.float64)
     usable = (
@@ -40,8 +40,11 @@ def drift(medians: Sequence[float]) -> Drift:
     from scipy.stats import kendalltau, theilslopes  # which take long to load
 
     order = np.arange(len(values))
+    p = float(kendalltau(order, values).pvalue)
+    if p >= likely:
+        return Drift(0.0, p)
     change = theilslopes(values, order).slope * (len(values) - 1) / np.median(values)
-    return Drift(float(change), float(kendalltau(order, values).pvalue))
+    return Drift(float(change), p)
 
 
 def count_modes(samples: Samples) -> int:

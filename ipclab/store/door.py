@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ipclab.errors import LabError
 from ipclab.store.contradictions import refuse_contradictions
-from ipclab.store.files import dump_json, private_cache, sha256, state_of
+from ipclab.store.files import dump_json, once, private_cache, sha256, state_of
 from ipclab.store.run import RunFolder, read_run
 from ipclab.store.samples import Measured, decode
 
@@ -44,22 +44,35 @@ def check(run: RunFolder, size: int = 0) -> None:
     name = hashlib.sha256(f"{_checks()} {told} {states}".encode()).hexdigest()
     if name in _whole:
         return
-    vouched = False
+    if not _is_vouched(name):
+        with once(name):
+            if not _is_vouched(name):  # by whom this one has waited for
+                _look(run, size)
+                _vouch(name)
+    _whole.add(name)
+
+
+def _look(run: RunFolder, size: int) -> None:
+    run.checked()
+    files = [run.path / name for name in sorted(run.points())]
+    size = size or sum(file.stat().st_size for file in files)
+    refuse_contradictions(run, map(decode, files), size)
+
+
+def _is_vouched(name: str) -> bool:
     with suppress(OSError):
         os.utime(private_cache("vouched") / name)
-        vouched = True
-    if not vouched:
-        run.checked()
-        files = [run.path / name for name in sorted(run.points())]
-        size = size or sum(file.stat().st_size for file in files)
-        refuse_contradictions(run, map(decode, files), size)
-        with suppress(OSError):
-            folder = private_cache("vouched")
-            (folder / name).touch(0o600)
-            found = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime_ns)
-            for old in found[:-MOST]:
-                old.unlink(missing_ok=True)
-    _whole.add(name)
+        return True
+    return False
+
+
+def _vouch(name: str) -> None:
+    with suppress(OSError):
+        folder = private_cache("vouched")
+        (folder / name).touch(0o600)
+        found = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime_ns)
+        for old in found[:-MOST]:
+            old.unlink(missing_ok=True)
 
 
 def measured_points(run: RunFolder, study: str = "") -> Iterator[Measured]:

@@ -21,6 +21,7 @@ Kind = TypeVar("Kind")
 PART = ".part"
 LOCK = ".lock"  # in a folder that one process holds
 POLL = 0.05  # seconds
+PATIENCE = 120.0  # seconds
 MOST_TEXT = 1 << 20  # bytes of a file that a person writes
 # of a file that must be made here and now: nobody's link is followed
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -152,6 +153,20 @@ def locked(
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def once(digest: str) -> Iterator[None]:
+    """Hold the right to make what the user's cache keeps of `digest`: others wait, and find it.
+
+    Whoever cannot hold it, or not within `PATIENCE` seconds, makes it as well.
+    """
+    with ExitStack() as stack:
+        with suppress(OSError, LabError):
+            lock = private_cache("making") / f"{digest[:2]}{LOCK}"
+            held = LabError(f"{lock} is held by another process")
+            stack.enter_context(locked(lock, held, os.O_RDWR | os.O_CREAT, PATIENCE))
+        yield
 
 
 @contextmanager

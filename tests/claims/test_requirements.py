@@ -109,9 +109,7 @@ def test_a_violating_sample_violates_and_enough_launches_show(
 
 
 @pytest.mark.parametrize("text", [REQUIREMENT, MEDIAN])
-def test_every_cell_is_in_the_language_of_its_reader(
-    tmp_path: Path, runs: Runs, text: str
-) -> None:
+def test_every_cell_is_in_the_language_of_its_reader(tmp_path: Path, runs: Runs, text: str) -> None:
     at_once, korean = (
         requirements_table(lab_with(tmp_path, runs(10, 1), text, lang)) for lang in ("en,ko", "ko")
     )

@@ -2,8 +2,12 @@
 
 import math
 import os
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,9 +27,11 @@ from ipclab.lab.factors import check_levels
 from ipclab.paths import Paths
 from ipclab.report.pages import staleness
 from ipclab.stats.quantity import Quantity
+from ipclab.store import door, files
 from ipclab.store.files import sha256
 from ipclab.store.point import TAKEN, Point
 from ipclab.store.record import Record
+from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, encode
 from tests.frames.test_ratios import DATA
 from tests.support.made import begun, framed, make_launch
@@ -188,6 +194,42 @@ def test_frames_are_kept_in_the_users_cache_and_not_derived_again(
     monkeypatch.setattr(derived, "_derived", None)
     pd.testing.assert_frame_equal(derived.read_frame(run, "payload", "points"), first)
     assert len(derived.read_frame(run, "payload", "launches")) == len([*launch_rows(measured)])
+
+
+def test_who_asks_while_another_derives_waits_for_it(
+    run: Record, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, derives, looks = derived._derived, list[str](), list[RunFolder]()
+    begun = Barrier(2)
+
+    def slowly(run: RunFolder, study: str) -> Mapping[str, bytes]:
+        derives.append(study)
+        time.sleep(0.5)
+        return usual(run, study)
+
+    def looked(run: RunFolder, *_: object) -> None:
+        looks.append(run)
+        time.sleep(0.5)
+
+    def asked(_: int) -> pd.DataFrame:
+        begun.wait(30)
+        return derived.read_frame(run, "payload", "points")
+
+    monkeypatch.setattr(derived, "_derived", slowly)
+    monkeypatch.setattr(door, "refuse_contradictions", looked)
+    monkeypatch.setattr(door, "_whole", set())
+    with ThreadPoolExecutor(2) as both:
+        one, other = both.map(asked, range(2))
+    pd.testing.assert_frame_equal(one, other)
+    assert (derives, len(looks)) == (["payload"], 1)
+
+
+def test_who_waits_too_long_for_another_derives_as_well(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "PATIENCE", 0.1)
+    with files.once("ab12"), files.once("ab34"):  # one lock for both
+        assert [path.name for path in (cache.parent / "making").iterdir()] == ["ab.lock"]
 
 
 def test_a_kept_frame_that_is_not_whole_is_derived_again(

@@ -7,7 +7,7 @@ import numpy as np
 
 from ipclab.calibrated import calibration_file
 from ipclab.frames.metrics import POOLED, THIN_VERSION, quantiles, summary
-from ipclab.store.launch import Samples
+from ipclab.store.launch import Samples, turn_name
 from ipclab.store.record import Record
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode, encode
@@ -46,7 +46,8 @@ def _thin(name: str, path: Path, most: int) -> bytes:
 def _thin_op(measured: Measured, op: str, most: int) -> None:
     tails = kept_quantiles(measured, op)
     for launch in measured.launches:
-        kept = {**summary(launch, op), **tails}
+        turns = {turn_name(number): value for number, value in enumerate(launch.turn_medians(op))}
+        kept = {**summary(launch, op), **turns, **tails}
         launch.whole[op] = {name: float(f"{value:.{DIGITS}g}") for name, value in kept.items()}
         launch.samples[op] = spread_thin(launch.samples[op], most)
         tails = {}  # the first launch keeps them for all
