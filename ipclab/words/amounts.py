@@ -72,7 +72,9 @@ def ratio(over: Quantity, words: Words) -> RatioWords:
 
 
 def _interval(low: float | None, high: float | None, words: Words, unit: str = "") -> str:
-    if low is None or high is None or low == high:  # exact, as a number of bytes
+    if low is None or high is None:
         return ""
-    between = LANGUAGES.get(words.lang, {}).get("between", "–")
-    return f" [{words.numbers.number(low)}{between}{words.numbers.number(high)}{unit}]"
+    ends = [words.numbers.number(end) for end in (low, high)]
+    if ends[0] == ends[1]:  # exact, as a number of bytes, or in the digits that are shown
+        return ""
+    return f" [{LANGUAGES.get(words.lang, {}).get('between', '–').join(ends)}{unit}]"

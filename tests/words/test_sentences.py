@@ -170,6 +170,13 @@ def test_an_endless_interval_survives_json() -> None:
     assert from_data(json.loads(json.dumps(as_data(endless)))) == endless
 
 
+@pytest.mark.parametrize("value", [5.12, 1 / 5.12, 1.12, 0.88])
+def test_an_interval_without_a_width_is_not_printed(value: float) -> None:
+    for around, told in ((1e-9, ""), (0.1, "[")):
+        over = Quantity(value, "x", value * (1 - around), value * (1 + around))
+        assert all(ratio(over, WORDS[lang]).interval[1:2] == told for lang in LANGS)
+
+
 def test_what_is_open_is_counted_by_reason() -> None:
     every = [finding("compare", verdict) for verdict in ("more", "open", "few", "state")]
     made = {"schema": SCHEMA, "kind": "open", "data": {"findings": every}}
