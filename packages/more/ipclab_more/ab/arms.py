@@ -111,7 +111,8 @@ class Asked:
 
     `wanted` is the point (see `at_point`) of mechanisms, checkouts or environments. `command` is
     what to run instead, with the arm in place of `{}`; `printed` reads the number that a command
-    prints, of which less is better unless `more` says otherwise. Commands run on `cpus`.
+    prints, of which less is better unless `more` says otherwise. Commands run on `cpus`; whoever
+    measures a point puts its ends where that says.
     """
 
     wanted: dict[str, Any]
@@ -170,8 +171,10 @@ class Asked:
     def _measured_by(self, name: str, python: str, env: Mapping[str, str | None]) -> Arm:
         command = [python, point.__file__, json.dumps(self.wanted)]
         role = self._role(shlex.join(command))
-        # Its fork server is a module that is run: else it would import the present folder's ipclab.
-        role = replace(role, env={**env, "PYTHONSAFEPATH": "1"})
+        # It puts its ends on CPUs itself. Its fork server is a module that is run: else it would import
+        # the present folder's ipclab.
+        every = frozenset(os.sched_getaffinity(0))
+        role = replace(role, cpus=every, env={**env, "PYTHONSAFEPATH": "1"})
         return Arm(plain(name), CommandArm(role, printed=True))
 
     def _program(self, name: str, line: str) -> Arm:
