@@ -17,6 +17,7 @@ from ipclab.backends.interface import Place
 from ipclab.backends.peers import PeerChannel, peer
 from ipclab.backends.waiting import Peer
 from tests.support.commands import ROOT, environment
+from tests.support.few import some
 
 BROKEN = (sys.executable, str(ROOT / "tests/support/broken_peer.py"))
 MINUTE = 60 * 10**9  # for what comes at once, on a busy host too
@@ -59,7 +60,7 @@ def compiled(language: str, folder: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", ["c", "go"])
+@pytest.mark.parametrize("language", some(["c", "go"], 2))
 def test_the_examples_conform(language: str, tmp_path: Path) -> None:
     made = compiled(language, tmp_path)
     command = [sys.executable, "-m", "ipclab", "conform", str(made)]

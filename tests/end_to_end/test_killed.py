@@ -99,6 +99,7 @@ def test_a_killed_report_leaves_nothing(
     assert not list((tmp_path / "out").rglob("*.pdf"))
 
 
+@pytest.mark.matrix
 def test_a_killed_process_of_a_report_is_told_in_one_line(
     report: "subprocess.Popen[str]", tmp_path: Path
 ) -> None:

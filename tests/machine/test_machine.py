@@ -262,6 +262,7 @@ def test_another_source_is_asked_where_the_first_has_nothing(
         ({"throttled_ns": 1}, ["throttled"]),
         ({"clock_throttles": 1}, ["clock-throttled"]),
         ({"pressure_cpu_ns": 900_000_000}, []),  # starting our own workers makes it
+        ({"pressure_memory_ns": 9_999_999, "pressure_io_ns": 49_999_999}, []),
         (
             {"pressure_memory_ns": 10_000_001, "pressure_io_ns": 50_000_001},
             ["pressure-memory", "pressure-io"],

@@ -31,6 +31,18 @@ def test_cells_carry_the_numbers_that_a_csv_holds() -> None:
     assert msgspec.convert(table.to_json(), Table).to_html() == table.to_html()
 
 
+def test_cells_of_several_columns_are_named_by_their_levels_alone() -> None:
+    paths = Paths(ROOT)
+    lab = Lab.of(opened(paths, paths.reference), paths, "en")
+    rows = [("unix", placement, Quantity(1e3, "ns")) for placement in ("same", "cross")]
+    frame = pd.DataFrame(rows, columns=["backend", "placement", "cell"])
+    wide = frame.pivot(index="backend", columns="placement", values=["cell"])
+    heads = [column.label for column in lab.table(wide, "", name="wide").columns]
+    assert heads == ["Mechanism", "same CPU", "two CPUs"]
+    (own,) = [column.label for column in lab.table(frame[["cell"]], "", name="own").columns]
+    assert own == "cell"
+
+
 def test_of_a_table_without_rows_only_the_reason_is_said() -> None:
     paths = Paths(ROOT)
     lab = Lab.of(opened(paths, paths.reference), paths, "en")

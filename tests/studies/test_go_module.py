@@ -57,6 +57,7 @@ def go(copy: Path) -> Go:
     return run
 
 
+@pytest.mark.matrix  # as those of the native package
 def test_it_is_vetted_formatted_and_passes_its_own_tests(go: Go) -> None:
     go("vet", "./...")
     assert not go("fmt", "./...")
