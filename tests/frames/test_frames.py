@@ -163,6 +163,13 @@ def test_no_factor_may_be_called_as_a_column_of_frames_is(point: Point) -> None:
         replace(point, levels={"limit": 1})
 
 
+def test_what_a_launch_notes_has_the_unit_of_its_name(point: Point) -> None:
+    launch = make_launch(write=[10, 20, 30])
+    launch.facts |= {"peak_rss_bytes": 4096, "files": 3}
+    units = {row["metric"]: row["unit"] for row in point_rows(Measured(point, [launch], "budget"))}
+    assert (units["peak_rss_bytes"], units["files"]) == ("B", "count")
+
+
 def test_launches_are_kept_one_by_one(measured: Measured) -> None:
     found = pd.DataFrame(launch_rows(measured))
     medians = found[(found.op == "write") & (found.metric == "p50")]

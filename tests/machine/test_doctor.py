@@ -118,6 +118,10 @@ def test_what_is_wrong_is_named_with_effect_source_and_fix(name: str) -> None:
         check_fit(list(every.values()))
 
 
+def test_an_amount_of_memory_is_told_in_its_unit() -> None:
+    assert found({"locked_memory": 12 * MIB})["locked memory"].seen == "12.0 MiB"
+
+
 def test_absent_software_is_a_reservation() -> None:
     for name in READY:
         every = found(present={**READY, name: False})

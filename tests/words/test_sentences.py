@@ -11,7 +11,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.words.amounts import as_data, from_data, ratio
 from ipclab.words.markdown import markdown
 from ipclab.words.output import MIME, SCHEMA
-from ipclab.words.phrases import LEVELS, MEASURES, TABLE
+from ipclab.words.phrases import LEVELS, MEASURES, TABLE, side
 from ipclab.words.sentences import FILLS, SENTENCES, sentence
 from ipclab.words.words import Words
 
@@ -183,6 +183,12 @@ def test_what_is_open_is_counted_by_reason() -> None:
     said = markdown(made, "en")
     assert said.startswith("3 of 4 findings") and said.count("\n- 1 ") == 3
     assert all("3" in markdown(made, lang) and "4" in markdown(made, lang) for lang in LANGS)
+
+
+def test_levels_of_one_side_stand_apart_as_its_language_has_it() -> None:
+    levels = {"placement": "cross", "cache": "cold"}
+    chinese, english = (side(levels, WORDS[lang]).side for lang in ("zh", "en"))
+    assert chinese == "冷缓存时、跨 CPU 时" and english == "from a cold cache on two CPUs"
 
 
 def test_another_schema_is_refused() -> None:
