@@ -102,6 +102,16 @@ def test_an_axis_ends_near_the_values_and_shows_the_limit(lab: Lab) -> None:
         assert 500 < other.get_ylim()[1] <= 5000
 
 
+def test_a_short_logarithmic_axis_is_lengthened_on_both_sides(lab: Lab) -> None:
+    with canvas.blank(lab, (4, 3)) as figure:
+        ax = figure.subplots()
+        lines(rows(["tcp"]).assign(value=100.0), x="size_bytes", hue="backend", ax=ax, log="xy")
+        canvas.complete(figure)
+        low, high = ax.get_ylim()
+        assert high / low == pytest.approx(4.0)
+        assert low * high == pytest.approx(100.0**2, rel=0.05)
+
+
 def test_ticks_have_room_within_a_decade_too(lab: Lab) -> None:
     with canvas.blank(lab, (4.2, 2)) as figure:
         ax, _, _ = figure.subplots(1, 3)
