@@ -82,7 +82,7 @@ def floors(limits: pd.DataFrame, questions: Questions) -> Floors:
 def _medians(limits: pd.DataFrame, questions: Questions) -> Iterator[tuple[Key, Any, float]]:
     """Yield the limit of each launch, its heat and its median."""
     rows = limits.loc[limits.metric == "p50"]
-    heats = rows[HEAT].tolist()
+    heats = rows[HEAT].tolist() if HEAT in rows else [NO_HEAT] * len(rows)
     columns = (
         rows[name].tolist() for name in ("backend", "op", "size_bytes", "placement", "value")
     )
