@@ -52,8 +52,8 @@ METHODS = {  # what the fair methods add, and what the text itself says of that
 def audited(lab: "Lab", study: str = "") -> pd.DataFrame:
     """Return one row for each claim of a text (of all, or your `own`) with three verdicts.
 
-    Columns: id, title, study, text (its number), section, language, quote, meaning, rule, bounds, unit; for each
-    method, `own` (on the text's own table), `here` (on this run, as published) and `fair`: the
+    Columns: id, title, study, text (its number), section, language, quote, meaning, rule, bounds,
+    unit; for each method, `own` (on the text's own table), `here` (on this run, as published) and `fair`: the
     verdict (holds, fails, undecided, not testable here), what decides it as `here_value`,
     `here_low`, `here_high`, or `here_reason`, and all of that in words (`here_told`); whether the
     fair method is another (`fairly`), what it `adds`, what the text itself `concedes`, the `arm` of

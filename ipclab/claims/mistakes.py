@@ -19,8 +19,8 @@ COLUMNS = ("place", "printed", "computed", "by")
 def derived_numbers(lab: "Lab") -> pd.DataFrame:
     """Return each number that a text derives from its own table, and whether it `follows`.
 
-    Columns: text (its number), section, place (text and section), printed (as the text has it), computed, by
-    (how it was computed), in the reader's words.
+    Columns: text (its number), follows, place (text and section), printed (as the text has it),
+    computed, by (how it was computed), in the reader's words.
     """
     rows = [row for study, text in TEXTS.items() for row in _rows(lab, study, text)]
     return pd.DataFrame(rows, columns=["text", "follows", *COLUMNS])

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import betainc
 
 from ipclab.stats.intervals import Floats
-from ipclab.stats.shape import drift
+from ipclab.stats.shape import drift_p
 
 ERROR = 0.05  # of calling exchangeable launches something else, in both tests together
 MOST = 100_000  # launches that are looked for
@@ -99,7 +99,7 @@ def state(values: Values, asked: Coverage, failures: int = 0) -> str:
         return FAILED
     if asked.confidence_of(len(times)) < asked.confidence:
         return FEW
-    if drift(times.tolist()).p < ERROR / 2:
+    if drift_p(times.tolist()) < ERROR / 2:
         return DRIFTS
     if follows(times) < ERROR / 2:
         return FOLLOWS

@@ -17,7 +17,7 @@ from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.frames.points import BY_HEAT, CROWDED, HEATS, VALUES, Frame, launch_rows, point_rows
 from ipclab.plugins import chosen, names
 from ipclab.store import door
-from ipclab.store.files import once, state_of
+from ipclab.store.files import state_of
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 
@@ -49,10 +49,7 @@ def read_frame(
     place = run.path, study, kind, columns
     if place not in _in_memory or _in_memory[place][0] != state:
         door.check(run)
-        content = kept.kept_frame(state[0], kind)
-        if content is None:
-            with once(state[0]):
-                content = kept.kept_frame(state[0], kind) or _kept(run, study, state[0])[kind]
+        content = kept.kept_or_derived(state[0], kind, lambda: _derived(run, study))
         while len(_in_memory) >= MOST_IN_MEMORY:  # the oldest makes room
             del _in_memory[next(iter(_in_memory))]
         _in_memory[place] = state, _parsed(content, columns)
@@ -91,13 +88,6 @@ def studies_measured(run: RunFolder) -> list[str]:
 def run_digest(run: RunFolder) -> str:
     """Return a text that is another one when a frame of any study of `run` is."""
     return "".join(frames_digest(run, study) for study in studies_measured(run))
-
-
-def _kept(run: RunFolder, study: str, digest: str) -> Mapping[str, bytes]:
-    """Return the frames of `study` as files, which are derived, and kept under `digest`."""
-    derived = _derived(run, study)
-    kept.keep_frames(digest, derived)
-    return derived
 
 
 def _derived(run: RunFolder, study: str) -> Mapping[str, bytes]:

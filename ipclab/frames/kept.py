@@ -6,12 +6,12 @@ package: it is read when it is whole, and no more is proved. What cannot be kept
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from ipclab.errors import LabError
-from ipclab.store.files import private_cache, whole
+from ipclab.store.files import once, private_cache, whole
 
 MOST_BYTES = 256 << 20  # above which the frames that were not used for longest go
 SUFFIX = ".parquet"
@@ -28,6 +28,21 @@ def kept_frame(digest: str, kind: str) -> bytes | None:
                 return content
             file.unlink(missing_ok=True)
     return None
+
+
+def kept_or_derived(digest: str, kind: str, derive: Callable[[], Mapping[str, bytes]]) -> bytes:
+    """Return the Parquet file of the frame `kind` that follows from `digest`.
+
+    Where it is not kept, one process makes what `derive` gives, by kind, while others wait for it.
+    """
+    if (found := kept_frame(digest, kind)) is not None:
+        return found
+    with once(digest):
+        if (found := kept_frame(digest, kind)) is not None:
+            return found
+        derived = derive()
+        keep_frames(digest, derived)
+        return derived[kind]
 
 
 def keep_frames(digest: str, content: Mapping[str, bytes]) -> None:

@@ -10,7 +10,7 @@ from ipclab.errors import LabError
 from ipclab.paths import table_beside
 from ipclab.stats.intervals import VARYING, Estimate, pooled, rank, statistic_estimate
 from ipclab.stats.quantity import FEW_SAMPLES
-from ipclab.stats.shape import count_modes, drift
+from ipclab.stats.shape import count_modes, drift, drift_p
 from ipclab.store.launch import Launch
 from ipclab.store.samples import Measured
 
@@ -147,9 +147,8 @@ def quantiles(measured: Measured, op: str) -> dict[str, Estimate | None]:
 def _shape(measured: Measured, op: str, medians: Sequence[float]) -> list[str]:
     """Return what medians do not show: a drift over the launches, and the samples' modes."""
     flags = []
-    moved = drift(medians, DRIFT_P)
-    if moved.p < DRIFT_P:
-        flags.append(f"drift:{moved.change:+.0%}")
+    if drift_p(medians) < DRIFT_P:
+        flags.append(f"drift:{drift(medians):+.0%}")
     step = 1 + sum(len(launch.samples[op]) for launch in measured.launches) // ENOUGH
     times = np.concatenate([launch.times(op)[::step] for launch in measured.launches])
     if times.min() > 0 and (count := count_modes(times)) > 1:

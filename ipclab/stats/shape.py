@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,33 +17,32 @@ VALLEY = 0.5
 KERNEL = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9
 
 
-class Drift(NamedTuple):
-    """`change` from first to last launch as a share of the median, and the `p` of no drift."""
+def drift_p(medians: Sequence[float]) -> float:
+    """Return the p of no drift of launch medians in order; 1 with fewer than four.
 
-    change: float
-    p: float
-
-
-def drift(medians: Sequence[float], likely: float = 1.0) -> Drift:
-    """Return the drift of launch medians in order; no change and p 1 with fewer than four.
-
-    p is that of Kendall's test against time (Mann, Econometrica 13, 1945, 245-259), the slope that
-    of Sen (J. Am. Statist. Assoc. 63, 1968, 1379-1389), or none where p is `likely` or above.
+    It is that of Kendall's test against time (Mann, Econometrica 13, 1945, 245-259).
     """
     values = np.asarray(medians, dtype=np.float64)
     usable = (
         len(values) >= LEAST_LAUNCHES and bool(np.isfinite(values).all()) and np.median(values) != 0
     )
     if not usable or values.min() == values.max():
-        return Drift(0.0, 1.0)
-    from scipy.stats import kendalltau, theilslopes  # which take long to load
+        return 1.0
+    from scipy.stats import kendalltau  # which takes long to load
 
-    order = np.arange(len(values))
-    p = float(kendalltau(order, values).pvalue)
-    if p >= likely:
-        return Drift(0.0, p)
-    change = theilslopes(values, order).slope * (len(values) - 1) / np.median(values)
-    return Drift(float(change), p)
+    return float(kendalltau(np.arange(len(values)), values).pvalue)
+
+
+def drift(medians: Sequence[float]) -> float:
+    """Return how far launch medians move from the first to the last, as a share of their median.
+
+    It follows from Sen's slope (J. Am. Statist. Assoc. 63, 1968, 1379-1389).
+    """
+    from scipy.stats import theilslopes
+
+    values = np.asarray(medians, dtype=np.float64)
+    slope = theilslopes(values, np.arange(len(values))).slope
+    return float(slope * (len(values) - 1) / np.median(values))
 
 
 def count_modes(samples: Samples) -> int:

@@ -21,7 +21,7 @@ Kind = TypeVar("Kind")
 PART = ".part"
 LOCK = ".lock"  # in a folder that one process holds
 POLL = 0.05  # seconds
-PATIENCE = 120.0  # seconds
+PATIENCE = 120.0  # seconds, for what another process is making
 MOST_TEXT = 1 << 20  # bytes of a file that a person writes
 # of a file that must be made here and now: nobody's link is followed
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -89,7 +89,8 @@ def test_a_hostile_text_in_every_field_is_letters_everywhere(
 ) -> None:
     run = str(hostile(tmp_path / "run", *FIELDS.values()).path)
     out = tmp_path / "out"
-    words = ("report", "--run", run, "--lang", "ko", "--format", "html", "--out", str(out))
+    forms = "html" if few else "html,pdf"
+    words = ("report", "--run", run, "--lang", "ko", "--format", forms, "--out", str(out))
     done = {
         "report": rendered.ipclab(*words, few=few, **environment(tmp_path)),
         "values": ipclab("values", run, "--study", "round_trip"),
