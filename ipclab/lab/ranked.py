@@ -16,6 +16,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.words.amounts import as_data
 
 FEWEST = 2  # rows, groups or ways that can be compared
+TIED = ("undecided", "same", "not tested")  # verdicts of who is not told apart from the first
 CONTEST_OF_OP = [name for name in CONTEST if name != "op"]
 
 
@@ -56,37 +57,21 @@ class Ranked(Data):
         by_point = {point: rows[rows.point == point] for point in rows.point}
         best = by_point[contest.point.iloc[0]]
         first = best.iloc[0]
-        is_slower = contest.verdict == "slower"
-        doubt = contest.value.map(lambda value: shaken(first, value) if timed else "")
-        doubt = doubt.where(is_slower, "")
-        slower = contest[is_slower & (doubt == "")]
-        tied = contest[contest.verdict.isin(["undecided", "same", "not tested"])]
-        decided = "clear" if len(slower) == len(contest) else "tied"
-        if doubt.any():
-            decided = doubt[doubt != ""].iloc[0]
-        elif (contest.verdict == "not tested").all():
-            decided = FEW
-        named = [first.point, *contest.other_point[doubt != ""], *tied.other_point]
+        contest = contest.assign(doubt=_doubts(first, contest) if timed else "")
+        decided, named = _told(contest)
         beating = [point for point in named if timed and _beats(by_point[point].iloc[0])]
         if beating and decided != FEW:
             decided = LIMIT
             named = [*beating, *(point for point in named if point not in beating)]
         topic, levels = self._parted([*by_point.values()], unsaid(measure))
         name_of: dict[Any, Any] = dict(zip(by_point, levels, strict=True))
-        values: dict[str, Any] = {
-            "best": as_data(self._of_row(by_point[named[0]])),
-            "all": len(rows),
-            "slower": len(slower),
-            # those before one that is slower, by their values
-            "as_good": int(is_slower.to_numpy().argmax()) if is_slower.any() else len(contest),
-        }
-        if len(slower):
-            second = slower.sort_values("ratio", kind="stable").iloc[0].other_point
+        values = {"best": as_data(self._of_row(by_point[named[0]])), "all": len(rows)}
+        values |= _counts(contest)
+        if values["slower"]:
+            second = _next(contest)
             ratio = self._of_row(by_point[second]) / self._of_row(best)
             values |= {"next": name_of[second], "ratio": as_data(ratio)}
-        if len(tied) and tied.high.notna().all():
-            ends = float(tied.low.min()), float(tied.high.max())
-            values["within"] = as_data(Quantity(float(tied.ratio.max()), "1", *ends))
+        values |= _within(contest)
         if timed:
             for state in ("fast", "slow"):
                 values[state] = [float(first.get(state, first.value)), "ns"]
@@ -165,6 +150,49 @@ class Ranked(Data):
         study = str(parts[0].study.iloc[0])
         factors = self.run.questions.of(study).levels
         return sides.parted(parts, self.points(study), factors, without)
+
+
+def _doubts(first: Any, contest: pd.DataFrame) -> pd.Series:
+    """Return why each slower one of a contest is not slower for certain; empty for the others."""
+    doubt = contest.value.map(lambda value: shaken(first, value))
+    return doubt.where(contest.verdict == "slower", "")
+
+
+def _slower(contest: pd.DataFrame) -> pd.Series:
+    return (contest.verdict == "slower") & (contest.doubt == "")
+
+
+def _told(contest: pd.DataFrame) -> tuple[str, list[Any]]:
+    """Return the verdict of a contest, and the points it names: the first, and who may be as good."""
+    doubted = contest[contest.doubt != ""]
+    tied = contest[contest.verdict.isin(TIED)]
+    named = [contest.point.iloc[0], *doubted.other_point, *tied.other_point]
+    if len(doubted):
+        return doubted.doubt.iloc[0], named
+    if (contest.verdict == "not tested").all():
+        return FEW, named
+    return "clear" if _slower(contest).all() else "tied", named
+
+
+def _counts(contest: pd.DataFrame) -> dict[str, Any]:
+    """Return how many are slower, and how many come before one that is, by their values."""
+    is_slower = contest.verdict == "slower"
+    as_good = int(is_slower.to_numpy().argmax()) if is_slower.any() else len(contest)
+    return {"slower": int(_slower(contest).sum()), "as_good": as_good}
+
+
+def _within(contest: pd.DataFrame) -> dict[str, Any]:
+    """Return within what ratio those are that are not told apart, if each has an interval."""
+    tied = contest[contest.verdict.isin(TIED)]
+    if tied.empty or tied.high.isna().any():
+        return {}
+    ends = float(tied.low.min()), float(tied.high.max())
+    return {"within": as_data(Quantity(float(tied.ratio.max()), "1", *ends))}
+
+
+def _next(contest: pd.DataFrame) -> Any:
+    """Return the point of the slower one that takes least."""
+    return contest[_slower(contest)].sort_values("ratio", kind="stable").other_point.iloc[0]
 
 
 def unsaid(measure: str) -> list[str]:

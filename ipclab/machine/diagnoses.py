@@ -217,7 +217,7 @@ def _room(machine: Observed) -> Iterator[Diagnosis]:
             fault or free < machine.need,
             f"{fault or f'{free / MIB:,.0f} MiB free'}, {machine.need / MIB:,.1f} MiB needed",
             effect="nothing is measured",
-            source="ipclab/session/session.py",
+            source="ipclab/session/room.py",
             fix="docker run --shm-size=1g; mount -o remount,rw,size=1G /dev/shm; where there is"
             " none: mkdir /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
         )

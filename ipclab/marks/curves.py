@@ -73,6 +73,13 @@ def lines(
         _line(part, x, ax, name, look)
         end = part.iloc[-1]
         line_ends.append((end[x], end["value"], label, look["color"]))
+    _lay_out(frame, x, ax, log, words)
+    if ends and line_ends:
+        sketch.at_last(partial(_name_ends, ax, line_ends))
+
+
+def _lay_out(frame: pd.DataFrame, x: str, ax: Any, log: str, words: Sequence[str]) -> None:
+    """Give the axes their scales and ticks; `words` stand at whole numbers."""
     scale(ax, "x", frame, x, log="x" in log)
     scale(ax, "y", frame, "value", log="y" in log)
     # panels that share an axis have its name once
@@ -83,8 +90,6 @@ def lines(
         ax.set_xscale("linear")
         ax.set_xticks(range(len(words)), [label_of(ax, x, word) for word in words])
         ax.set_xlim(-BESIDE, len(words) - 1 + BESIDE)
-    if ends and line_ends:
-        sketch.at_last(partial(_name_ends, ax, line_ends))
 
 
 def _line(part: pd.DataFrame, x: str, ax: Any, name: str, look: dict[str, Any]) -> None:

@@ -80,17 +80,7 @@ def choose(
     paths = checkout()
     if reporting:
         to.check()  # before anything is measured
-    if measuring:
-        from ipclab.session.alone import alone
-        from ipclab.session.progress import Progress
-        from ipclab.session.session import measure_run
-
-        request = asked.request(need, profile or "quick")
-        progress = Progress(shown=True)
-        with alone(progress.say):
-            runs: list[RunFolder] = [measure_run(paths, request, progress)]
-    else:
-        runs = runs_for(paths, need, str(run or ""))
+    runs = [_measured(need, profile)] if measuring else runs_for(paths, need, str(run or ""))
     chosen = runs[0]
     bearing = need.study, asked.LIMITS, asked.FAULTS
     studies = [name for name in derived.studies_measured(chosen) if name in bearing]
@@ -105,6 +95,18 @@ def choose(
         say(to.render([chosen], [paths.notebooks / "choose.ipynb"], parameters))
     elif answer.state == UNDECIDED:
         sys.exit(UNSURE)
+
+
+def _measured(need: "Need", profile: str | None) -> "RunFolder":
+    """Measure the points of a need in a run of its own."""
+    from ipclab.session.alone import alone
+    from ipclab.session.progress import Progress
+    from ipclab.session.session import measure_run
+    from ipclab_more.choose import asked
+
+    progress = Progress(shown=True)
+    with alone(progress.say):
+        return measure_run(checkout(), asked.request(need, profile or "quick"), progress)
 
 
 def _need(file: Path | None, sides: dict[str, Any]) -> "Need":

@@ -128,18 +128,10 @@ def give(
     At the end one message goes to further `readers`.
     """
     with linked(worker, backend, size, kind, way) as link:
-        _send(link, contents.made_object(kind, FIRST_BYTES, seed, FIRST))
-        _answer(link)
-        before = own_memory(*MEMORY)
-        content = contents.made_object(kind, size, seed, PROVED)
-        begun = clock()
-        message = _send(link, content)  # held, as the object is, while memory is read
-        each_ns = float(_answer(link)[1] - begun)
-        worker.meet()  # the other end holds the object now
-        worker.outcome.facts["held_bytes"] = own_memory(*MEMORY) - before
+        message, each_ns = _prove(worker, link, size, seed)
         timed = Timed(kind, size, seed, link.seal.secret)  # while the other end compares
-        content = timed.objects[0]
         worker.meet()
+        del message
         while True:
             long = each_ns > budget_ns
             discarded = 1 if long else DISCARDED
@@ -156,18 +148,39 @@ def give(
             kept = recorded(looked, discarded)
             for op, column in zip((HANDLE, SUMMED), times.T, strict=True):
                 keep_parted(worker, op, column, kept)
-        facts = worker.outcome.facts
-        facts["numbered"] = timed.given
-        message, facts["allocated_bytes"] = allocating(lambda: _send(link, content))
-        _answer(link)
-        facts["placed_bytes"] = link.way.placed(message)
-        # what a queue pickles by itself, or the message
-        sent = ForkingPickler.dumps(content) if message is content else message
-        facts["message_bytes"] = len(sent)
-        facts["own_bytes"] = contents.own_bytes(content)
-        worker.meet()  # the other end traces no more
-        facts["reader_ns"] = _reader_ns(link, message, content, readers)
-        worker.meet()
+        worker.outcome.facts["numbered"] = timed.given
+        _count_bytes(worker, link, timed.objects[0], readers)
+
+
+def _prove(worker: Worker, link: Link, size: int, seed: int) -> tuple[Any, float]:
+    """Send a first object, and one that the other end compares whole; return its message and time
+    (ns). Memory is read while both ends hold it.
+    """
+    _send(link, contents.made_object(link.kind, FIRST_BYTES, seed, FIRST))
+    _answer(link)
+    before = own_memory(*MEMORY)
+    content = contents.made_object(link.kind, size, seed, PROVED)
+    begun = clock()
+    message = _send(link, content)
+    each_ns = float(_answer(link)[1] - begun)
+    worker.meet()  # the other end holds the object now
+    worker.outcome.facts["held_bytes"] = own_memory(*MEMORY) - before
+    return message, each_ns
+
+
+def _count_bytes(worker: Worker, link: Link, content: Any, readers: int) -> None:
+    """Count what one object allocates and takes; then send it to further `readers`."""
+    facts = worker.outcome.facts
+    message, facts["allocated_bytes"] = allocating(lambda: _send(link, content))
+    _answer(link)
+    facts["placed_bytes"] = link.way.placed(message)
+    # what a queue pickles by itself, or the message
+    sent = ForkingPickler.dumps(content) if message is content else message
+    facts["message_bytes"] = len(sent)
+    facts["own_bytes"] = contents.own_bytes(content)
+    worker.meet()  # the other end traces no more
+    facts["reader_ns"] = _reader_ns(link, message, content, readers)
+    worker.meet()
 
 
 def _planned(worker: Worker, plan: Mapping[str, int]) -> int:
