@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from ipclab.errors import LabError
 from ipclab.spawn.conduct import Conduct, this_thread
+from ipclab.spawn.exits import die_with_parent
 from ipclab.spawn.heat import BEGINNING, ENDING
 from ipclab.spawn.mpi_mail import MAKE, MEET, SIGNAL, Answer, Command, Done, Mail, RankPart
 from ipclab.spawn.started import Role
@@ -249,8 +250,6 @@ def run_roles(
 
 def main() -> None:
     """Be a rank of the measuring process; arguments: its socket's folder, and what to import."""
-    from ipclab.spawn.exits import die_with_parent
-
     die_with_parent(os.getppid())
     folder, *modules = sys.argv[1:]
     rank = int(os.environ["OMPI_COMM_WORLD_RANK"])
