@@ -156,7 +156,7 @@ class RankHeat:
         schedule = self.command.schedule
         with ExitStack() as held:
             whole = RankPart(
-                {rank: Role(f"rank {rank}", "", {}, frozenset()) for rank in self.command.ranks},
+                {rank: Role(f"rank {rank}", "", {}, frozenset()) for rank in self.command.names},
                 "",
                 "",
             )
@@ -237,7 +237,7 @@ def run_roles(
     cancelled: Callable[[], object] = lambda: False,
 ) -> None:
     """Run this rank's roles of `command`, if it has any, and tell how that went."""
-    if world.rank not in command.ranks:
+    if world.rank not in command.names:
         return
     allowed = os.sched_getaffinity(0)
     try:

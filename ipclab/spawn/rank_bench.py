@@ -138,7 +138,7 @@ class RankBench:
 
         `LaunchError` says which rank failed and why.
         """
-        names = names_of(command)
+        names = command.names
         owing = {rank: self.wires[rank] for rank in names}
         done: dict[int, Done] = {}
         for wire in owing.values():
@@ -197,15 +197,6 @@ class RankBench:
         self.done.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
         remove_names(prefix)
-
-
-def names_of(command: Command) -> dict[int, str]:
-    """Return what each rank of a command is called: its role in the first of its contestants."""
-    names: dict[int, str] = {}
-    for part in command.parts.values():
-        for rank, role in part.roles.items():
-            names.setdefault(rank, role.name)
-    return names
 
 
 def outcomes_by_name(command: Command, done: Mapping[int, Done]) -> HeatOutcomes:
