@@ -15,7 +15,7 @@ from ipclab.store import run as folder
 from ipclab.store.files import LOCK
 from ipclab.store.record import Record, create, reopened
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.store.schema import RUN_NAME
+from ipclab.store.schema import RUN_NAME, STAMP
 from ipclab.studies.profile import profile
 from ipclab.studies.questions import questions_of, questions_plain
 
@@ -77,7 +77,7 @@ def new_run(paths: Paths, request: Request, machine: Machine) -> Record:
     }
     now = dt.datetime.now(dt.UTC)
     newest = folder.newest(paths.runs, lambda run: bool(re.fullmatch(RUN_NAME, run.id)))
-    if newest and newest.id > f"{now + CLOCKS:%Y%m%dT%H%M%SZ}":
+    if newest and newest.id > f"{now + CLOCKS:{STAMP}}":
         why = f"it is {now:%Y-%m-%d %H:%M} UTC, and the run {newest.id} is newer"
         fix = "set it, or remove that run: the newest one is found by its time"
         raise LabError("the clock was set back", why, fix)
