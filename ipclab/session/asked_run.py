@@ -21,14 +21,8 @@ from ipclab.studies.questions import questions_of, questions_plain
 
 CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
 SEED_BITS = 31
-NUMBER = "number"  # of a session in `run.json`; one that goes on has that of the one before
 # Facts by which two runs of one machine were measured by the same
 MEASURED_BY = "code_digest", "native_digest", "lock_digest", "python", "kernel_release"
-
-
-def last_session(run: RunFolder) -> int:
-    """Return the number of the session that is going on, or was the last; 1 where none began."""
-    return max((session.get(NUMBER, 1) for session in run.about.get("sessions", ())), default=1)
 
 
 def continued(paths: Paths, request: Request, machine: str) -> Record | None:
@@ -38,7 +32,7 @@ def continued(paths: Paths, request: Request, machine: str) -> Record | None:
         return _is_of(request, machine, run) and request.seed in (None, run.about["seed"])
 
     def lacks(run: RunFolder) -> bool:
-        return not run.complete or last_session(run) < request.sessions
+        return not run.complete or run.last_session < request.sessions
 
     if request.run is None:
         found = folder.newest(paths.runs, lambda run: lacks(run) and fits(run))
