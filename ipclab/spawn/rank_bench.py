@@ -176,7 +176,7 @@ class RankBench:
         """Return the last line that `rank`, another rank or `mpiexec` wrote."""
         files = sorted(self.folder.glob("stderr-*"), key=lambda file: file.name != f"stderr-{rank}")
         texts = [*map(tail, files), self.mpiexec.said()]
-        return next(filter(None, map(last_line, texts)), SILENCE)
+        return last_line(*texts) or SILENCE
 
     def _end(self, orderly: bool) -> None:
         """End all ranks and remove what they had: let them finish if `orderly`, else kill them."""
