@@ -16,8 +16,6 @@ from ipclab.store.run import INDEX, RunFolder, read_run
 from ipclab.store.schema import SCHEMA, STAMP
 from ipclab.store.validity import check_launch
 
-Warn = Callable[[str], None]
-
 
 class Record(RunFolder):
     """A run that a session measures into, or that is altered."""
@@ -60,7 +58,7 @@ class Record(RunFolder):
         self.about["notes"][name] = value
         self.save()
 
-    def has(self, point: Point, warn: Warn) -> bool:
+    def has(self, point: Point, warn: Callable[[str], object]) -> bool:
         """Tell whether `point` is on disk and unaltered.
 
         An altered file is reported through `warn`.
