@@ -124,7 +124,7 @@ def readers(paths: Paths, run: Path, file: Path) -> Readers:
         "folder": lambda: choose(paths, str(run)),
         "frame": frames,
         "samples": lambda: [*door.measured_points(folder.read_run(run))],
-        "enter": lambda: door.enter(run),
+        "check": lambda: door.check(folder.read_run(run)),
     }
 
 

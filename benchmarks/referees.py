@@ -36,7 +36,7 @@ from ipclab.paths import checkout
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from ipclab.store.files import dump_json, write_whole
-from ipclab.store.referees import SCHEMA, Found, Referees, file
+from ipclab.store.referees import FILE, SCHEMA, Found, Referees
 from ipclab.studies.limits import LimitsStudy
 
 SECONDS = 30.0  # the deadline of every child
@@ -251,7 +251,7 @@ def main() -> int:
 def kept(every: list[Found]) -> int:
     """Write what was found beside the machine's runs and return the exit code."""
     answers = Referees(dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), every, SCHEMA)
-    target = file(checkout().runs, collect().digest)
+    target = checkout().runs / collect().digest / FILE
     write_whole(target, dump_json(msgspec.to_builtins(answers)))
     agree = sum(found.agrees for found in every)
     counts = f"{answers.differ} differ, {answers.skipped} were skipped"

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ipclab.machine.origin import processor
-from ipclab.session.asked_run import last_session
 from ipclab.stats import sessions
 from ipclab.store.questions import PROFILE_NAMES
 from ipclab.store.run import RunFolder
@@ -29,7 +28,7 @@ def about(*runs: RunFolder, study: str = "") -> dict[str, str]:
     `intervals` what these lie between: sessions only where each run has enough of them.
     """
     machines = {run.machine: f"{processor(run)} ({run.machine})" for run in runs}
-    fewest = min(last_session(run) for run in runs)
+    fewest = min(run.last_session for run in runs)
     known = [run.profile for run in runs if run.profile in PROFILE_NAMES]
     deep = study and not any(study_is_preliminary(run, study) for run in runs)
     return {

@@ -41,9 +41,8 @@ def check_fit(diagnoses: Sequence[Diagnosis]) -> None:
 def visit(paths: Paths, source: Source, need: int, seconds: float) -> list[Diagnosis]:
     """Return what is found on this machine (or `source`) in about `seconds`.
 
-    `need` is as in `Observed`.
-
-    Limits are those of a run on this machine, or of the reference run when there is none.
+    `need` is as in `Observed`; limits are those of a run on this machine, or of the reference run
+    when there is none.
     """
     noise = watch(lambda: conditions_now(source), time.monotonic_ns, time.sleep, seconds)
     machine = collect(source)
@@ -53,12 +52,10 @@ def visit(paths: Paths, source: Source, need: int, seconds: float) -> list[Diagn
         fault = "there is none"
     elif not source.system.writable(SHM):
         fault = "it cannot be written"
-    mpi = machine.facts["mpi"]
-    go = machine.facts["go"]
     present = {
         "native": find_spec("ipclab_native") is not None,
-        "MPI": find_spec("mpi4py") is not None and mpi is not None,
-        "Go": go is not None,
+        "MPI": find_spec("mpi4py") is not None and machine.facts["mpi"] is not None,
+        "Go": machine.facts["go"] is not None,
         "fonts": find_spec("noto_cjk_sans_otc") is not None,
     }
     alone = _may_be_alone(source)

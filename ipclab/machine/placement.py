@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from itertools import combinations
 
-from ipclab.errors import UsageError
 from ipclab.machine.topology import Topology
 from ipclab.store.questions import RELATIONS
 
@@ -33,13 +32,8 @@ def placements(topology: Topology) -> dict[str, Placement]:
     `cross` is two cores with a common L3 if there are such; it lists one CPU of every core, nearest
     first, so that any number of roles spreads over cores. The others have the CPUs of their pair
     only: `cross-numa` shares a node but no cache, `cross-remote` not even that. The lowest CPUs of
-    a relation stand for it, so the choice repeats. `cross_missing` says what is not there; raises
-    `UsageError` without any CPU.
+    a relation stand for it, so the choice repeats. `cross_missing` says what is not there.
     """
-    if not topology.allowed:
-        raise UsageError(
-            "no CPU is allowed", "the affinity of this process is empty", "give it at least one"
-        )
     pairs: dict[str, tuple[int, int]] = {}  # the first two CPUs of each relation
     for pair in combinations(topology.allowed, 2):
         pairs.setdefault(topology.relation(*pair), pair)

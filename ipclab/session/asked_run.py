@@ -15,20 +15,14 @@ from ipclab.store import run as folder
 from ipclab.store.files import LOCK
 from ipclab.store.record import Record, create, reopened
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.store.schema import RUN_NAME
+from ipclab.store.schema import RUN_NAME, STAMP
 from ipclab.studies.profile import profile
 from ipclab.studies.questions import questions_of, questions_plain
 
 CLOCKS = dt.timedelta(minutes=1)  # by which those of two machines with one folder may differ
 SEED_BITS = 31
-NUMBER = "number"  # of a session in `run.json`; one that goes on has that of the one before
 # Facts by which two runs of one machine were measured by the same
 MEASURED_BY = "code_digest", "native_digest", "lock_digest", "python", "kernel_release"
-
-
-def last_session(run: RunFolder) -> int:
-    """Return the number of the session that is going on, or was the last; 1 where none began."""
-    return max((session.get(NUMBER, 1) for session in run.about.get("sessions", ())), default=1)
 
 
 def continued(paths: Paths, request: Request, machine: str) -> Record | None:
@@ -38,7 +32,7 @@ def continued(paths: Paths, request: Request, machine: str) -> Record | None:
         return _is_of(request, machine, run) and request.seed in (None, run.about["seed"])
 
     def lacks(run: RunFolder) -> bool:
-        return not run.complete or last_session(run) < request.sessions
+        return not run.complete or run.last_session < request.sessions
 
     if request.run is None:
         found = folder.newest(paths.runs, lambda run: lacks(run) and fits(run))
@@ -77,7 +71,7 @@ def new_run(paths: Paths, request: Request, machine: Machine) -> Record:
     }
     now = dt.datetime.now(dt.UTC)
     newest = folder.newest(paths.runs, lambda run: bool(re.fullmatch(RUN_NAME, run.id)))
-    if newest and newest.id > f"{now + CLOCKS:%Y%m%dT%H%M%SZ}":
+    if newest and newest.id > f"{now + CLOCKS:{STAMP}}":
         why = f"it is {now:%Y-%m-%d %H:%M} UTC, and the run {newest.id} is newer"
         fix = "set it, or remove that run: the newest one is found by its time"
         raise LabError("the clock was set back", why, fix)

@@ -12,7 +12,6 @@ from ipclab.errors import LabError
 from ipclab.frames.metrics import HEAT, ROUND
 from ipclab.machine import Source, Topology, conditions, disturbance
 from ipclab.machine.placement import cross_missing, placements
-from ipclab.session.asked_run import NUMBER
 from ipclab.session.goals import Allowance
 from ipclab.session.heats import groups_with_limits, heats, names_compared
 from ipclab.session.progress import Progress
@@ -72,7 +71,7 @@ class Measuring:
         run, about = self.run, self.run.about
         about["finished"] = None
         about["questions"] = questions_plain(renewed(run.questions, profile(self.request.profile)))
-        begun = {"begun": _now(), "conditions": conditions(Source()), NUMBER: number}
+        begun = {"begun": _now(), "conditions": conditions(Source()), "number": number}
         about["sessions"].append(begun)
         run.save()
         preloads = {study.preload for study, points in possible if points and study.preload}

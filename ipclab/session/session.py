@@ -3,7 +3,7 @@
 from ipclab.calibrated import count_new_runs
 from ipclab.machine import Machine, Source, collect
 from ipclab.paths import Paths
-from ipclab.session.asked_run import continued, last_session, new_run, nothing_empty
+from ipclab.session.asked_run import continued, new_run, nothing_empty
 from ipclab.session.measuring import Measuring
 from ipclab.session.progress import Progress
 from ipclab.session.request import Request
@@ -37,14 +37,14 @@ def measure_run(paths: Paths, request: Request, progress: Progress) -> Record:
         run = reopened(run.path)  # another process may have added to it before we held it
         run.remove_parts()
         _keep_machine(run, machine)
-        number = last_session(run)
+        number = run.last_session
         measuring = Measuring(run, request, files, progress)
         possible = [(study, measuring.possible(study, points)) for study, points in wanted]
         # A list: every point is asked, since each altered file is told of.
         there = [run.has(point, progress.say) for _, points in possible for point in points]
         if all(there) and run.finished:
             number += 1
-        for session in range(number, max(request.sessions, last_session(run)) + 1):
+        for session in range(number, max(request.sessions, run.last_session) + 1):
             which = f" (session {session})" if session > 1 else ""
             progress.say(f"{', '.join(request.names_asked())} is being prepared{which}")
             keep_referees(run)

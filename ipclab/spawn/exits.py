@@ -29,10 +29,12 @@ def tail(file: Path) -> str:
         return opened.read(TAIL_BYTES).decode(errors="replace")
 
 
-def last_line(text: str) -> str:
-    """Return the end of the last line of `text` that says anything."""
-    lines = [line.strip() for line in text.splitlines() if line.strip("-> \t\0")]
-    return lines[-1][-STDERR_TAIL:] if lines else ""
+def last_line(*texts: str) -> str:
+    """Return the end of the last line that says anything, in the first of `texts` that has one."""
+    for text in texts:
+        if lines := [line.strip() for line in text.splitlines() if line.strip("-> \t\0")]:
+            return lines[-1][-STDERR_TAIL:]
+    return ""
 
 
 def ending(code: int) -> str:

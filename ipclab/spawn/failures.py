@@ -35,6 +35,6 @@ def failed(who: str, said: Failed) -> LaunchError:
 def silent(workers: Mapping[str, Started], name: str, why: str) -> LaunchError:
     """Return the error of a launch whose worker `name` told nothing: `why`, and the end of its stderr."""
     said = [worker.said() for worker in (workers[name], *workers.values())]
-    error = LaunchError(f"worker {name!r} {why}", next(filter(None, map(last_line, said)), SILENCE))
+    error = LaunchError(f"worker {name!r} {why}", last_line(*said) or SILENCE)
     error.said = said[0]
     return error

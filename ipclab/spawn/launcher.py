@@ -171,7 +171,7 @@ class Launcher:
                 self._ask(Start(role, prefix, self.session.folder), workers, servers[min(place, 1)])
             if not all(worker.await_start(START_SECONDS) for worker in workers.values()):
                 said = [worker.said() for worker in workers.values() if worker.process is None]
-                self._lose(next(filter(None, map(last_line, said)), ""))
+                self._lose(last_line(*said))
             yield workers
         finally:
             for worker in workers.values():

@@ -19,11 +19,10 @@ SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 
 
-def mpiexec() -> Path | None:
+def mpiexec() -> str | None:
     """Return the launcher of the pinned package, or the one on PATH; None without any."""
     here = Path(sys.executable).parent  # not resolved: an environment's python is often a link
-    program = shutil.which("mpiexec", path=str(here)) or shutil.which("mpiexec")
-    return Path(program) if program else None
+    return shutil.which("mpiexec", path=str(here)) or shutil.which("mpiexec")
 
 
 def mpi_missing() -> str | None:
@@ -35,13 +34,13 @@ def mpi_missing() -> str | None:
     return None
 
 
-def command(path: Path, ranks: int, program: Sequence[str]) -> tuple[str, ...]:
+def command(path: str, ranks: int, program: Sequence[str]) -> tuple[str, ...]:
     """Return the command that starts `ranks` ranks of `program`, bound to no CPU.
 
     There may be more ranks than CPUs.
     """
     options = f"-n {ranks} --map-by :OVERSUBSCRIBE --bind-to none"
-    return str(path), *options.split(), *program
+    return path, *options.split(), *program
 
 
 def rank_environment(base: Mapping[str, str], folder: Path, shared_memory: Path) -> dict[str, str]:

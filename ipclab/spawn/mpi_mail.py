@@ -51,9 +51,13 @@ class Command(msgspec.Struct, tag=True):
         return self.schedule.seconds * len(self.parts)
 
     @property
-    def ranks(self) -> list[int]:
-        """Return the ranks that take part."""
-        return sorted({rank for part in self.parts.values() for rank in part.roles})
+    def names(self) -> dict[int, str]:
+        """Return the ranks that take part, each with its role in the first of its contestants."""
+        names: dict[int, str] = {}
+        for part in self.parts.values():
+            for rank, role in part.roles.items():
+                names.setdefault(rank, role.name)
+        return dict(sorted(names.items()))
 
 
 class Done(msgspec.Struct, tag=True):

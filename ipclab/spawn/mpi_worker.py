@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from ipclab.errors import LabError
 from ipclab.spawn.conduct import Conduct, this_thread
+from ipclab.spawn.exits import die_with_parent
 from ipclab.spawn.heat import BEGINNING, ENDING
 from ipclab.spawn.mpi_mail import MAKE, MEET, SIGNAL, Answer, Command, Done, Mail, RankPart
 from ipclab.spawn.started import Role
@@ -155,7 +156,7 @@ class RankHeat:
         schedule = self.command.schedule
         with ExitStack() as held:
             whole = RankPart(
-                {rank: Role(f"rank {rank}", "", {}, frozenset()) for rank in self.command.ranks},
+                {rank: Role(f"rank {rank}", "", {}, frozenset()) for rank in self.command.names},
                 "",
                 "",
             )
@@ -236,7 +237,7 @@ def run_roles(
     cancelled: Callable[[], object] = lambda: False,
 ) -> None:
     """Run this rank's roles of `command`, if it has any, and tell how that went."""
-    if world.rank not in command.ranks:
+    if world.rank not in command.names:
         return
     allowed = os.sched_getaffinity(0)
     try:
@@ -249,8 +250,6 @@ def run_roles(
 
 def main() -> None:
     """Be a rank of the measuring process; arguments: its socket's folder, and what to import."""
-    from ipclab.spawn.exits import die_with_parent
-
     die_with_parent(os.getppid())
     folder, *modules = sys.argv[1:]
     rank = int(os.environ["OMPI_COMM_WORLD_RANK"])

@@ -13,7 +13,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi_mail import CANCEL, MAIL_SECONDS, Answer, Command, Done, RankPart
 from ipclab.spawn.mpi_outer import GRACE_SECONDS, Node, NoMore, World, reachable
 from ipclab.spawn.mpi_worker import run_roles
-from ipclab.spawn.rank_bench import names_of, outcomes_by_name
+from ipclab.spawn.rank_bench import outcomes_by_name
 from ipclab.spawn.worker import Failed
 from ipclab.store.point import Point
 
@@ -84,7 +84,7 @@ class OuterBench:
         return node, node.ranks[:count]
 
     def _launch(self, command: Command) -> HeatOutcomes:
-        names = names_of(command)
+        names = command.names
         self.asked = set(names)
         self.said = {}
         end = time.monotonic() + command.seconds

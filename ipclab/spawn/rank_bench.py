@@ -19,7 +19,7 @@ from ipclab.spawn.exits import SILENCE, ending, full_memory_words, last_line, ta
 from ipclab.spawn.failures import LaunchError, failed
 from ipclab.spawn.heat import Contestant, HeatOutcomes, Schedule, together_or_alone
 from ipclab.spawn.launcher import START_SECONDS, Launcher
-from ipclab.spawn.ledger import SHARED_MEMORY, remove_names
+from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.mpi import SEGMENT_BYTES, command, mpi_missing, mpiexec, rank_environment
 from ipclab.spawn.mpi_mail import Answer, Command, Done, RankPart
 from ipclab.spawn.names import exclusively, shared
@@ -82,22 +82,21 @@ class RankBench:
         launcher, path = self.launcher, mpiexec()
         if path is None:
             raise LaunchError("ranks cannot be started", mpi_missing() or "")
-        launcher.started += 1
-        prefix = launcher.session.prefix(launcher.started)
-        self.folder = Path(launcher.session.folder) / f"ranks-{launcher.started}"
-        worker = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder), *self.preload]
-        memory = SHARED_MEMORY / shared(prefix, launcher.session.folder, "mpi")
-        env = launcher.changes(rank_environment(os.environ, self.folder, memory))
         cpus = frozenset(os.sched_getaffinity(0))
         with ExitStack() as stack:
-            stack.callback(self._remove, prefix)
+            prefix = stack.enter_context(launcher.naming())
+            self.folder = Path(launcher.session.folder) / f"ranks-{launcher.started}"
+            stack.callback(self._remove)
+            memory = SHARED_MEMORY / shared(prefix, launcher.session.folder, "mpi")
             for folder in (self.folder, memory):
                 with exclusively(folder):
                     folder.mkdir(mode=0o700)
             listening = stack.enter_context(socket.socket(socket.AF_UNIX))
             listening.bind(f"{self.folder}/socket")
             listening.listen(self.count)
-            words = command(path, self.count, worker)
+            worker = [sys.executable, "-m", "ipclab.spawn.mpi_worker", str(self.folder)]
+            words = command(path, self.count, [*worker, *self.preload])
+            env = launcher.changes(rank_environment(os.environ, self.folder, memory))
             role = Role("mpiexec", "", {}, cpus, command=words, env=env, own_network=True)
             (self.mpiexec,) = stack.enter_context(launcher.running([role], prefix)).values()
             try:
@@ -138,7 +137,7 @@ class RankBench:
 
         `LaunchError` says which rank failed and why.
         """
-        names = names_of(command)
+        names = command.names
         owing = {rank: self.wires[rank] for rank in names}
         done: dict[int, Done] = {}
         for wire in owing.values():
@@ -177,7 +176,7 @@ class RankBench:
         """Return the last line that `rank`, another rank or `mpiexec` wrote."""
         files = sorted(self.folder.glob("stderr-*"), key=lambda file: file.name != f"stderr-{rank}")
         texts = [*map(tail, files), self.mpiexec.said()]
-        return next(filter(None, map(last_line, texts)), SILENCE)
+        return last_line(*texts) or SILENCE
 
     def _end(self, orderly: bool) -> None:
         """End all ranks and remove what they had: let them finish if `orderly`, else kill them."""
@@ -188,7 +187,7 @@ class RankBench:
             self.mpiexec.wire.await_end(END_SECONDS)
         self.stack.close()
 
-    def _remove(self, prefix: str) -> None:
+    def _remove(self) -> None:
         # also of ranks whose fork server was killed, and which die with it
         for wire in self.wires.values():
             wire.await_end(END_SECONDS)
@@ -196,16 +195,6 @@ class RankBench:
         self.wires.clear()
         self.done.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
-        remove_names(prefix)
-
-
-def names_of(command: Command) -> dict[int, str]:
-    """Return what each rank of a command is called: its role in the first of its contestants."""
-    names: dict[int, str] = {}
-    for part in command.parts.values():
-        for rank, role in part.roles.items():
-            names.setdefault(rank, role.name)
-    return names
 
 
 def outcomes_by_name(command: Command, done: Mapping[int, Done]) -> HeatOutcomes:

@@ -19,12 +19,11 @@ from ipclab.store.questions import RUN_PROFILES
 from ipclab.store.referees import KEPT, referees_told
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured
-from ipclab.store.schema import RUN_NAME
+from ipclab.store.schema import RUN_NAME, STAMP
 from ipclab.store.sequence import Sequence
 
 EARLIEST = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)  # before which there was no ipclab
 CLOCKS = dt.timedelta(days=1)  # by which the clocks of two machines may differ
-STAMP = "%Y%m%dT%H%M%SZ"  # how a run's name begins
 FIX = "get it again from who measured it, or measure anew"
 
 # Of all points in a byte that tells them: equal times shrink to a twentieth of one, and a thinned

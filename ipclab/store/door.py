@@ -17,21 +17,11 @@ from pathlib import Path
 from ipclab.errors import LabError
 from ipclab.store.contradictions import refuse_contradictions
 from ipclab.store.files import dump_json, once, private_cache, sha256, state_of
-from ipclab.store.run import RunFolder, read_run
+from ipclab.store.run import RunFolder
 from ipclab.store.samples import Measured, decode
 
 MOST = 4_096  # runs that are vouched for, of which those go that were asked for longest ago
 _whole: set[str] = set()  # found to be whole by this process
-
-
-def enter(path: Path) -> RunFolder:
-    """Open the run in the folder `path`, with all that it holds looked at.
-
-    Raises `UsageError` when there is none, and `LabError` for what nobody can have measured.
-    """
-    run = read_run(path)
-    check(run)
-    return run
 
 
 def check(run: RunFolder, size: int = 0) -> None:

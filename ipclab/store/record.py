@@ -13,10 +13,8 @@ from ipclab.store.files import PART, dump_json, locked_folder, sha256, write_who
 from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.store.run import INDEX, RunFolder, read_run
-from ipclab.store.schema import SCHEMA
+from ipclab.store.schema import SCHEMA, STAMP
 from ipclab.store.validity import check_launch
-
-Warn = Callable[[str], None]
 
 
 class Record(RunFolder):
@@ -60,7 +58,7 @@ class Record(RunFolder):
         self.about["notes"][name] = value
         self.save()
 
-    def has(self, point: Point, warn: Warn) -> bool:
+    def has(self, point: Point, warn: Callable[[str], object]) -> bool:
         """Tell whether `point` is on disk and unaltered.
 
         An altered file is reported through `warn`.
@@ -107,7 +105,7 @@ def settle_parts(top: Path) -> list[str]:
 
 def create(machines: Path, machine: str, about: dict[str, Any], now: dt.datetime) -> Record:
     """Make a new run below `machines`/`machine`; raises `LabError` when that cannot be written."""
-    path = machines / machine / f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+    path = machines / machine / f"{now:{STAMP}}-{secrets.token_hex(3)}"
     head = {"schema": SCHEMA, "begun": now.isoformat(timespec="seconds"), "finished": None}
     empty: dict[str, Any] = {"files": {}, "failures": {}, "points": {}, "notes": {}, "sessions": []}
     run = Record(path, {**head, **empty, **about})

@@ -58,11 +58,6 @@ class Referees(Struct, frozen=True):
         return sum(bool(answer.skipped) for answer in self.found)
 
 
-def file(runs: Path, machine: str) -> Path:
-    """Return where the last agreement on `machine` (a digest) lies."""
-    return runs / machine / FILE
-
-
 def keep_referees(run: Record) -> None:
     """Keep in `run` what the referees last said on its machine, where they were asked."""
     beside = run.path.parent / FILE

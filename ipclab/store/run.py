@@ -55,6 +55,15 @@ class RunFolder:
         return dt.datetime.fromisoformat(self.about["begun"])
 
     @property
+    def last_session(self) -> int:
+        """Return the number of the session that is going on, or was the last; 1 where none began.
+
+        One that goes on has the number of the one before.
+        """
+        numbers = (session.get("number", 1) for session in self.about.get("sessions", ()))
+        return max(numbers, default=1)
+
+    @property
     def finished(self) -> bool:
         """Tell whether every point was measured or given up with a reason."""
         return bool(self.about["finished"])

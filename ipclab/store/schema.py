@@ -34,6 +34,7 @@ Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 MachineName = Annotated[str, Meta(pattern=r"\A[0-9a-z]{1,64}\Z")]
 StudyName = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")]  # it names files
 RUN_NAME = "[0-9]{8}T[0-9]{6}Z-[0-9a-f]{6}"
+STAMP = "%Y%m%dT%H%M%SZ"  # how such a name begins: when the run was begun (UTC)
 RunName = Annotated[str, Meta(pattern=rf"\A{RUN_NAME}\Z")]
 LABEL = r"\A([A-Za-z0-9][A-Za-z0-9._-]{0,63})?\Z"
 # of a run: the name of its node, empty where it has none

@@ -33,11 +33,9 @@ class Sequence:
     def __init__(self, run: RunFolder) -> None:
         self.cpus = identity_of(run.facts).cpus()
         self.thinned = run.about.get("thinned") or 0
-        sessions = run.about["sessions"]
         asked = run.about["parameters"].get("launches") or RUN_PROFILES[run.profile].most_launches
-        counted = max((session.get("number", 1) for session in sessions), default=1)
-        self.most = (2 * asked + SURPLUS) * counted
-        self.clocks = len(sessions)
+        self.most = (2 * asked + SURPLUS) * run.last_session
+        self.clocks = len(run.about["sessions"])
         self.studies = len(run.about["parameters"]["studies"])
         self.span = float("inf")  # for how long at most it was measured, ns
         if run.finished:

@@ -18,7 +18,6 @@ from ipclab.store.referees import (
     SCHEMA,
     Found,
     Referees,
-    file,
     keep_referees,
     referees_kept,
 )
@@ -37,9 +36,7 @@ def run(tmp_path: Path) -> Record:
 def ask(run: Record, *found: Found) -> None:
     """Write what referees found beside the run, and have the run keep it."""
     said = Referees("2026-11-21T20:00:00+00:00", list(found), SCHEMA)
-    file(run.path.parent.parent, run.path.parent.name).write_bytes(
-        dump_json(msgspec.to_builtins(said))
-    )
+    (run.path.parent / FILE).write_bytes(dump_json(msgspec.to_builtins(said)))
     keep_referees(run)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ipclab.errors import UsageError
 from ipclab.paths import Paths
-from ipclab.session.asked_run import NUMBER, continued, last_session, measured_before
+from ipclab.session.asked_run import continued, measured_before
 from ipclab.session.request import Request
 from ipclab.store.record import Record
 from ipclab.studies.interface import Sweep
@@ -67,12 +67,12 @@ def test_what_is_not_finished_is_continued_by_the_same_request_on_the_same_machi
 
 
 def test_a_run_gets_the_sessions_that_are_asked_for(run: Record, paths: Paths) -> None:
-    assert last_session(run) == 1
+    assert run.last_session == 1
     assert path_of(continued(paths, replace(MINE, sessions=2), run.machine)) == run.path
     begins: dict[str, object] = {"begun": WHEN, "conditions": {}}
-    run.about["sessions"] = [begins | {NUMBER: number} for number in (1, 2)]
+    run.about["sessions"] = [begins | {"number": number} for number in (1, 2)]
     run.save()
-    assert last_session(run) == 2
+    assert run.last_session == 2
     assert continued(paths, replace(MINE, sessions=2), run.machine) is None
     assert path_of(continued(paths, replace(MINE, sessions=3), run.machine)) == run.path
 

@@ -227,7 +227,7 @@ def test_a_run_that_contradicts_itself_is_refused(kind: str, run: Record) -> Non
     change, says = CONTRADICTIONS[kind]
     forge(run, change)
     with pytest.raises(LabError, match="contradicts itself") as caught:
-        door.enter(run.path)
+        door.check(folder.read_run(run.path))
     assert says in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -259,7 +259,7 @@ def test_a_heat_has_room_for_the_samples_that_a_study_overlaps(
 @pytest.mark.parametrize("relation", RELATIONS[1:])
 def test_every_placement_of_a_larger_machine_can_be_read(relation: str, run: Record) -> None:
     forge(run, placed(relation, 0, 1, told=f"cross-{relation}"))
-    door.enter(run.path)
+    door.check(folder.read_run(run.path))
 
 
 def test_it_is_refused_wherever_a_run_is_read(run: Record, paths: Paths, tmp_path: Path) -> None:

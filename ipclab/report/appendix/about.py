@@ -14,7 +14,6 @@ from ipclab.frames.digests import frames_digest
 from ipclab.frames.remembered import remembered
 from ipclab.lab.data import Data
 from ipclab.report.appendix.thin import THINNED
-from ipclab.session.asked_run import last_session
 from ipclab.spawn.proof import PROVED
 from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.stats.sessions import LEAST_SESSIONS
@@ -44,7 +43,7 @@ def about_run(lab: Data) -> pd.DataFrame:
         N_("Begun"): Quantity(about["begun"], "date"),
         N_("Profile"): lab.run.profile,
         N_("Seed of all orders and intervals"): str(about["seed"]),
-        N_("Sessions"): last_session(lab.run),
+        N_("Sessions"): lab.run.last_session,
         N_("Points measured"): counts["points"],
         N_("Launches"): counts["launches"],
         N_("Timed operations"): counts["operations"],
@@ -92,7 +91,7 @@ def sessions(lab: Data) -> tuple[int, Quantity]:
 
     Of fewer they are over launches.
     """
-    count = last_session(lab.run)
+    count = lab.run.last_session
     return count, Quantity(count if count >= LEAST_SESSIONS else None, "count")
 
 

@@ -8,7 +8,6 @@ from ipclab.claims.file import Control, Revision
 from ipclab.lab import head
 from ipclab.lab.data import Data
 from ipclab.report.appendix.uncertainty import apart
-from ipclab.session.asked_run import last_session
 from ipclab.tables.table import Column, Table
 from ipclab.words.catalogue import N_
 
@@ -77,7 +76,7 @@ def title_block(lab: "Lab") -> Table:
 
 def _block(lab: Data, control: Control) -> Table:
     about = lab.run.about
-    count, gap = last_session(lab.run), apart(lab)
+    count, gap = lab.run.last_session, apart(lab)
     sessions = lab.say(SESSIONS, count=count, apart=gap) if gap else str(count)
     lines = [[(head, getattr(control, name)) for head, name in each] for each in IDENTIFYING]
     lines.append(

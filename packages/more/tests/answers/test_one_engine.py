@@ -15,7 +15,6 @@ from ipclab.frames import derived
 from ipclab.frames.contests import contests
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
-from ipclab.session.asked_run import last_session
 from ipclab.session.questions import comparison_of, open_pairs
 from ipclab.stats.compare import NOT_TESTED, SLOWER, UNDECIDED, Side
 from ipclab.stats.enough import launches_more
@@ -155,7 +154,7 @@ def test_what_would_decide_is_told_in_launches_or_sessions() -> None:
     compared = [each for each in answer.rows.compared if each is not None]
     bound = lab().run.questions.same
     more = max(launches_more(known, bound) for known in compared)
-    several = last_session(reference()) > 1
+    several = reference().last_session > 1
     assert (answer.launches, answer.sessions) == ((0, more) if several else (more, 0)) and more > 0
     if several:
         told = f"About {more:.0f} whole sessions more" in verdict(lab(), answer)
