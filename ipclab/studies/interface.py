@@ -183,9 +183,9 @@ class Study(ABC):
     def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of `sweep` that an effort takes; `UsageError` when it means nothing."""
 
-    def table(self) -> dict[str, Any]:
-        """Return the `arms.toml` beside the study's module (see `ipclab.studies.arms`), or {}."""
-        return table(Path(inspect.getfile(type(self))).with_name(FILE))
+    def table(self, name: str = FILE) -> dict[str, Any]:
+        """Return the TOML table `name` that lies beside the study's module, {} where none does."""
+        return table(Path(inspect.getfile(type(self))).with_name(name))
 
     def of_arms(
         self,

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
+from ipclab.paths import table_beside
 from ipclab.plugins import chosen
 from ipclab.store.questions import PLACEMENTS, RUN_PROFILES
-from ipclab.studies.arms import table
 
 TAIL_SAMPLES, TAIL_NS = 10_000, 1_000_000_000  # ten of so many lie above the p99.9
 
@@ -76,7 +75,7 @@ class Profile:
 
 PROFILES = {
     name: Profile(name, **{**RUN_PROFILES[name]._asdict(), **values})
-    for name, values in table(Path(__file__).with_name("profiles.toml")).items()
+    for name, values in table_beside(__file__, "profiles.toml").items()
 }
 
 
