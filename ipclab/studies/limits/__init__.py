@@ -64,7 +64,7 @@ class LimitsStudy(Study):
     payloads_shared = 0  # except for those that write files, the limits copy in memory of their own
 
     def backends(self) -> tuple[str, ...]:
-        return (*PROGRAMS, cpu_pairs.NAME) if not native_missing() else ()
+        return tuple(PROGRAMS) if not native_missing() else ()
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with launches for a floor, and for the heats that it takes part in."""
@@ -76,8 +76,8 @@ class LimitsStudy(Study):
     def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         """Return what every run has, or the limits that `sweep` names, at its or the usual sizes.
 
-        What bounds the points of other studies is added by `floors.with_floors`. The pairs of CPUs are
-        of the profiles `standard` and up, or named.
+        What bounds the points of other studies is added by `floors.with_floors`. The pairs of CPUs
+        are of the profiles `standard` and up.
         """
         every = sweep.backends is None
         asked = TABLE["basic"] if sweep.backends is None else sweep.backends
@@ -91,8 +91,7 @@ class LimitsStudy(Study):
             pinned=effort.pinned,
             cross=[name for name in effort.pinned if name == "cross"],
         )
-        pairs_too = every and not effort.brief and self.backends()
-        if pairs_too or cpu_pairs.NAME in asked:
+        if every and not effort.brief and self.backends():
             points += pairs.relation_points(Topology.read(Source()))
         return points
 
