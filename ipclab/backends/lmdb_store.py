@@ -26,7 +26,6 @@ class LmdbStore(Store):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.full: type[Exception] = lmdb.MapFullError
         self.path = place.path("lmdb")
         self.version = 0
         if create:
@@ -52,7 +51,7 @@ class LmdbStore(Store):
                 transaction.put(KEY, data)
                 transaction.put(VERSION, (self.version + 1).to_bytes(8, "little"))
             self.version += 1
-        except self.full as error:
+        except lmdb.MapFullError as error:
             map_size = self.environment.info()["map_size"]
             why = f"{len(data):,} bytes do not fit into a map of {map_size:,}"
             fix = "give it a larger map or write less"
