@@ -4,7 +4,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
@@ -177,7 +177,9 @@ class Study(ABC):
 
     def of_point(self, point: Point, effort: Profile, in_contest: bool) -> Profile:
         """Return how much of the study's `effort` a point takes, fewer launches in no contest."""
-        return effort if in_contest else effort.for_values()
+        if in_contest:
+            return effort
+        return replace(effort, least_launches=min(effort.least_launches, effort.least_values))
 
     @abstractmethod
     def points(self, effort: Profile, sweep: Sweep) -> list[Point]:

@@ -58,10 +58,6 @@ class Profile:
             self, budget_ns=max(self.budget_ns, TAIL_NS), turn_ns=turn_ns, most_samples=most
         )
 
-    def for_values(self) -> "Profile":
-        """Return this effort for a point that no contest compares."""
-        return replace(self, least_launches=min(self.least_launches, self.least_values))
-
     def with_own(self, own: Mapping[str, Any]) -> "Profile":
         """Return this effort with the fields among a study's `own`; longer turns stay so."""
         changed = {each.name: own[each.name] for each in fields(self) if each.name in own}
