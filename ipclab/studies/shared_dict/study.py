@@ -122,9 +122,7 @@ class SharedDictStudy(Study):
             parts = [reader.samples[other] for reader in readers]
             writer.samples[other] = np.concatenate(parts)
         counted = [reader.counters["read"] for reader in readers]
-        mean = {}
-        for name in counted[0]:
-            mean[name] = fmean(of_one[name] for of_one in counted)
+        mean = {name: fmean(of_one[name] for of_one in counted) for name in counted[0]}
         return replace(writer, counters=writer.counters | {"read": mean}, facts=facts)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
