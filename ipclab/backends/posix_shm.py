@@ -140,14 +140,13 @@ class _PosixChannel(Channel):
             self._take(slot.full, timeout_ns - SLICE_NS)
 
 
-_Store = variant(SegmentStore, kind=PosixSegment)
 backend = Backend(
     "posix-shm",
-    PosixSegment,
-    _PosixChannel,
-    _Store,
-    WAITS,
-    INTO,
+    segment=PosixSegment,
+    channel=_PosixChannel,
+    store=variant(SegmentStore, kind=PosixSegment),
+    waits=WAITS,
+    receives=INTO,
     limit="shm-futex",
     look=("#56B4E9", "s"),
     yields=True,

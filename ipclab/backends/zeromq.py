@@ -253,14 +253,13 @@ ipc = Backend(
     gathers=True,
     look=("#E69F00", "s"),
 )
-_TcpChannel, _TcpStream = (variant(kind, tcp=True) for kind in (_ZmqChannel, _Stream))
 tcp = replace(
     ipc,
     name="zmq-tcp",
     missing=no_loopback,
-    channel=_TcpChannel,
+    channel=variant(_ZmqChannel, tcp=True),
     store=variant(PubStore, tcp=True),
-    stream=_TcpStream,
+    stream=variant(_Stream, tcp=True),
     limit="tcp",
     demands=(),
     look=("#E69F00", "^"),
