@@ -77,7 +77,6 @@ class EventfdChannel(NotesEnd):
         return selector
 
     def fileno(self) -> int:
-        """Return what an event loop watches: it is readable while a message waits."""
         return self.inbox.full
 
     def _take(self, count: int, selector: selectors.BaseSelector, timeout_ns: int) -> None:

@@ -126,7 +126,6 @@ class SharedDictStudy(Study):
         return replace(writer, counters=writer.counters | {"read": mean}, facts=facts)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return what is missing: MPI, the mechanism, ranks around us, or memory for messages."""
         why = (
             mpi.mpi_missing() or registry.backend(point.backend).missing() or _short_of_ranks(point)
         )
