@@ -40,10 +40,7 @@ class PosixSegment(Segment):
 
 
 def semaphore(name: str, create: bool, value: int) -> posix_ipc.Semaphore:
-    """Make the semaphore `name` with `value`, or find it, which must be this user's.
-
-    Raises `TakenError` where it is somebody else's.
-    """
+    """Make the semaphore `name` with `value`, or find it; `TakenError` for somebody else's."""
     flags = posix_ipc.O_CREX if create else 0
     with names.exclusively(name, posix_ipc.ExistentialError if create else FileExistsError):
         made = posix_ipc.Semaphore(f"/{name}", flags, mode=0o600, initial_value=value)

@@ -106,10 +106,7 @@ class _ZmqChannel(_ZmqEnd, Channel):
     kinds = zmq.REP, zmq.REQ
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Begin to connect.
-
-        The serving end's door waits for the one that knows the secret and lets nobody else in.
-        """
+        """Begin to connect; the serving end's door lets in the one that knows the secret alone."""
         self.peer = peer
         if not self.create:
             self.reach()

@@ -52,10 +52,7 @@ FIRST, CLAIMED, USUAL, LATER = range(4)
 
 
 class NotTestableError(LabError):
-    """A study cannot measure its points on this machine, as making ready showed.
-
-    `str()` gives the fix.
-    """
+    """A study cannot measure its points here, as making ready showed; `str()` gives the fix."""
 
 
 @dataclass(frozen=True)
@@ -220,10 +217,7 @@ class Study(ABC):
         return Point(self.name, backend, size, placement, levels, block, tuple(primary.split()))
 
     def brief(self, points: Sequence[Point]) -> list[Point]:
-        """Return `points` without those that the table or their backend leaves out of a brief run.
-
-        It then decides the others.
-        """
+        """Return `points` without what the table or their backend leaves out of brief runs."""
         left_out = self.table().get("brief", {}).get("leave", [])
         not_brief = {name for name, backend in registry.backends().items() if not backend.brief}
         return [
