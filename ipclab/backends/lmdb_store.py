@@ -31,10 +31,9 @@ class LmdbStore(Store):
         if create:
             self.path.mkdir(mode=0o700)
             self.held.callback(shutil.rmtree, self.path, ignore_errors=True)
-        room = 4 * place.capacity if self.map_bytes == MAP_BYTES else 0
         self.environment: Any = lmdb.open(
             str(self.path),
-            map_size=max(self.map_bytes, room),
+            map_size=max(self.map_bytes, 4 * place.capacity),
             max_readers=READERS,
             sync=place.synced,
             mode=0o600,
