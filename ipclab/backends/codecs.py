@@ -49,7 +49,6 @@ class Codec:
     makes it that again.
     """
 
-    name: str
     encode: Callable[[Dictionary], bytes]
     decode: Callable[[bytes], Any]
     restore: Callable[[Any], Dictionary] = lambda decoded: decoded
@@ -71,16 +70,12 @@ def _restored(entries: npt.NDArray[np.void]) -> Dictionary:
 
 
 CODECS = {
-    codec.name: codec
-    for codec in (
-        # Only for what a rank of the same launch wrote under a private name: a pickle runs what it
-        # says.
-        Codec("pickle", lambda content: pickle.dumps(content, PICKLE_PROTOCOL), pickle.loads),
-        Codec("msgpack", msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode),
-        Codec("json", msgspec.json.Encoder().encode, msgspec.json.Decoder().decode),
-        # The entries as an array in place: nothing is parsed, and nothing is copied.
-        Codec("fixed", _fixed, lambda data: np.frombuffer(data, FIXED), _restored),
-    )
+    # Only for what a rank of this launch wrote under a private name: a pickle runs what it says.
+    "pickle": Codec(lambda content: pickle.dumps(content, PICKLE_PROTOCOL), pickle.loads),
+    "msgpack": Codec(msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode),
+    "json": Codec(msgspec.json.Encoder().encode, msgspec.json.Decoder().decode),
+    # The entries as an array in place: nothing is parsed, and nothing is copied.
+    "fixed": Codec(_fixed, lambda data: np.frombuffer(data, FIXED), _restored),
 }
 
 

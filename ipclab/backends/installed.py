@@ -12,10 +12,7 @@ GROUP = "ipclab.backends"
 
 @cache
 def backends() -> dict[str, Backend]:
-    """Return every registered backend by name, sorted.
-
-    Raises `UsageError` when an entry point cannot be loaded or gives no `Backend`.
-    """
+    """Return every registered backend by sorted name; `UsageError` for one not loadable."""
     return installed(GROUP, "backend", Backend)
 
 
@@ -36,10 +33,7 @@ def ready(fits: Callable[[Backend], object]) -> dict[str, Backend]:
 
 
 def backend(name: str) -> Backend:
-    """Return the backend called `name`.
-
-    Raises `UsageError` with the nearest name when there is none.
-    """
+    """Return the backend called `name`; `UsageError` with the nearest name when there is none."""
     return chosen("backend", name, backends())
 
 

@@ -26,16 +26,14 @@ class LmdbStore(Store):
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
-        self.full: type[Exception] = lmdb.MapFullError
         self.path = place.path("lmdb")
         self.version = 0
         if create:
             self.path.mkdir(mode=0o700)
             self.held.callback(shutil.rmtree, self.path, ignore_errors=True)
-        room = 4 * place.capacity if self.map_bytes == MAP_BYTES else 0
         self.environment: Any = lmdb.open(
             str(self.path),
-            map_size=max(self.map_bytes, room),
+            map_size=max(self.map_bytes, 4 * place.capacity),
             max_readers=READERS,
             sync=place.synced,
             mode=0o600,
@@ -52,7 +50,7 @@ class LmdbStore(Store):
                 transaction.put(KEY, data)
                 transaction.put(VERSION, (self.version + 1).to_bytes(8, "little"))
             self.version += 1
-        except self.full as error:
+        except lmdb.MapFullError as error:
             map_size = self.environment.info()["map_size"]
             why = f"{len(data):,} bytes do not fit into a map of {map_size:,}"
             fix = "give it a larger map or write less"

@@ -76,10 +76,7 @@ class _Unforeseen:
 
 
 def _queue(place: Place, reading: int | None, writing: int | None) -> Any:
-    """Return a `Queue` whose pipe has the descriptors given.
-
-    The end that this process lacks is /dev/null.
-    """
+    """Return a `Queue` whose pipe has the descriptors given, or /dev/null for one that is None."""
     # Semaphores lose their name as soon as they are made; were we killed in between, it must be
     # known as ours.
     vars(process.current_process())["_config"]["semprefix"] = _Unforeseen(place.prefix)

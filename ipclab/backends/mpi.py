@@ -51,7 +51,6 @@ class _MpiChannel(Channel):
         return bytes(self.view[: self.recv_into(self.view, timeout_ns)])
 
     def recv_into(self, buffer: bytearray | memoryview, timeout_ns: int) -> int:
-        """Put the next message into `buffer` and return its length."""
         from mpi4py.MPI import Status
 
         status = Status()

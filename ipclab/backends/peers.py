@@ -143,8 +143,5 @@ class PeerChannel(Channel):
 
 
 def peer(name: str, *command: str) -> Backend:
-    """Return a backend whose channel is held by two processes of `command`.
-
-    It is for an entry point of one's own.
-    """
+    """Return a backend, for an entry point, whose channel two processes of `command` hold."""
     return Backend(name, channel=variant(PeerChannel, command=command))

@@ -40,10 +40,7 @@ class PosixSegment(Segment):
 
 
 def semaphore(name: str, create: bool, value: int) -> posix_ipc.Semaphore:
-    """Make the semaphore `name` with `value`, or find it, which must be this user's.
-
-    Raises `TakenError` where it is somebody else's.
-    """
+    """Make the semaphore `name` with `value`, or find it; `TakenError` for somebody else's."""
     flags = posix_ipc.O_CREX if create else 0
     with names.exclusively(name, posix_ipc.ExistentialError if create else FileExistsError):
         made = posix_ipc.Semaphore(f"/{name}", flags, mode=0o600, initial_value=value)
@@ -140,14 +137,13 @@ class _PosixChannel(Channel):
             self._take(slot.full, timeout_ns - SLICE_NS)
 
 
-_Store = variant(SegmentStore, kind=PosixSegment)
 backend = Backend(
     "posix-shm",
-    PosixSegment,
-    _PosixChannel,
-    _Store,
-    WAITS,
-    INTO,
+    segment=PosixSegment,
+    channel=_PosixChannel,
+    store=variant(SegmentStore, kind=PosixSegment),
+    waits=WAITS,
+    receives=INTO,
     limit="shm-futex",
     look=("#56B4E9", "s"),
     yields=True,

@@ -41,10 +41,7 @@ class SeqlockStore(Store):
         self.held.callback(self.words.release)
 
     def write(self, data: Data, timeout_ns: int = 0) -> None:
-        """Replace the content, without waiting.
-
-        Raises `ValueError` when it is longer than there is room.
-        """
+        """Replace the content, without waiting; raises `ValueError` where there is no room."""
         size = len(data)
         if size > self.capacity:
             raise too_long(size, self.capacity)
@@ -58,10 +55,7 @@ class SeqlockStore(Store):
         words[SEQUENCE] = sequence + 2
 
     def read(self, after: int, timeout_ns: int) -> tuple[int, bytes]:
-        """Return version and content above `after`.
-
-        Raises `TimeoutError` when none is whole in time.
-        """
+        """Return version and content above `after`; `TimeoutError` when none is whole in time."""
         words, buffer, end = self.words, self.buffer, 0
         while True:
             before = words[SEQUENCE]

@@ -44,10 +44,7 @@ class EventfdChannel(NotesEnd):
         self.places = max(FEWEST, min(MOST, RING_BYTES // self.place_bytes))
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Make and pass on, or take, the memory and the counts.
-
-        Counts are full and free of requests, then of answers.
-        """
+        """Pass on, or take, memory and counts: full and free of requests, then of answers."""
         super().accept(peer, timeout_ns)
         passed = self._made() if self.create else self.next_note(timeout_ns)[1]
         for descriptor in passed:
@@ -77,7 +74,6 @@ class EventfdChannel(NotesEnd):
         return selector
 
     def fileno(self) -> int:
-        """Return what an event loop watches: it is readable while a message waits."""
         return self.inbox.full
 
     def _take(self, count: int, selector: selectors.BaseSelector, timeout_ns: int) -> None:

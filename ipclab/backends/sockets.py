@@ -127,10 +127,7 @@ class UnixEnd(Channel):
 
 
 class NotesEnd(UnixEnd):
-    """An end that passes short notes, and descriptors with them.
-
-    The end of the connection tells of the peer's.
-    """
+    """An end that passes short notes and descriptors; the connection's end tells of the peer's."""
 
     kind = socket.SOCK_SEQPACKET
 
@@ -159,10 +156,7 @@ class NotesEnd(UnixEnd):
 
 
 class _SocketChannel(StreamChannel):
-    """A channel over a connected stream socket.
-
-    One that blocks leaves its deadline to the kernel, in the same call.
-    """
+    """A channel over a stream socket; one that blocks leaves its deadline to the same call."""
 
     def adopt_socket(self, sock: TimedSocket) -> None:
         self.sock = self.held.enter_context(sock)
@@ -190,10 +184,7 @@ class _UnixChannel(UnixEnd, _SocketChannel):
 
 
 class _TcpChannel(_SocketChannel):
-    """A connected TCP socket without Nagle's delay.
-
-    Whoever connects must first show the launch's token.
-    """
+    """A TCP socket without Nagle's delay; whoever connects must first show the launch's token."""
 
     listening: socket.socket | None = None
 

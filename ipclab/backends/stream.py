@@ -149,10 +149,7 @@ class PipesEnd(Channel):
 
 
 class _PipeChannel(PipesEnd, StreamChannel):
-    """A pipe each way.
-
-    A `wide` one holds as much as the kernel lets anybody ask for (pipe(7), pipe-max-size).
-    """
+    """A pipe each way; a `wide` one holds as much as the kernel lets anybody ask for (pipe(7))."""
 
     wide: ClassVar = False
 

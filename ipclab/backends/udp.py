@@ -18,10 +18,7 @@ HELLO, AGAIN_NS = 0, 20_000_000
 
 
 class UdpChannel(Channel):
-    """A connected socket at each end.
-
-    Nothing that was `lost` is sent again, and nobody waits for room.
-    """
+    """A connected socket at each end: nothing `lost` is sent again, and nobody waits for room."""
 
     def __init__(self, place: Place, create: bool) -> None:
         super().__init__(place, create)
@@ -37,10 +34,7 @@ class UdpChannel(Channel):
             }
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Show the token until it is answered, or answer whoever shows it.
-
-        All others are not heard.
-        """
+        """Show the token until it is answered, or answer who shows it; nobody else is heard."""
         self.peer, end = peer, clock() + timeout_ns
         self.token = bytes.fromhex(str(self.address["token"]))
         if self.create:
@@ -63,10 +57,7 @@ class UdpChannel(Channel):
         until(lambda left_ns: self.sock.within(left_ns).sendmsg(parts), timeout_ns, self.peer)
 
     def _datagram(self, timeout_ns: int) -> tuple[int, tuple[str, int]]:
-        """Return the size and the sender of the next datagram that shows the token.
-
-        What others send is dropped.
-        """
+        """Return size and sender of the next datagram that shows the token; others are dropped."""
         end = clock() + timeout_ns
         while True:
             size, where = until(

@@ -106,10 +106,7 @@ class _ZmqChannel(_ZmqEnd, Channel):
     kinds = zmq.REP, zmq.REQ
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Begin to connect.
-
-        The serving end's door waits for the one that knows the secret and lets nobody else in.
-        """
+        """Begin to connect; the serving end's door lets in the one that knows the secret alone."""
         self.peer = peer
         if not self.create:
             self.reach()
@@ -253,14 +250,13 @@ ipc = Backend(
     gathers=True,
     look=("#E69F00", "s"),
 )
-_TcpChannel, _TcpStream = (variant(kind, tcp=True) for kind in (_ZmqChannel, _Stream))
 tcp = replace(
     ipc,
     name="zmq-tcp",
     missing=no_loopback,
-    channel=_TcpChannel,
+    channel=variant(_ZmqChannel, tcp=True),
     store=variant(PubStore, tcp=True),
-    stream=_TcpStream,
+    stream=variant(_Stream, tcp=True),
     limit="tcp",
     demands=(),
     look=("#E69F00", "^"),

@@ -16,7 +16,6 @@ not say) and one of
 `effect` names what was measured both ways: see `[effects]` there.
 """
 
-import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,7 +29,6 @@ from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import read_run
-from ipclab.studies.arms import table
 from ipclab.studies.installed import studies
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
@@ -91,7 +89,7 @@ def faithfulness(lab: Data, study: str) -> list[Faithfulness]:
 def _table(study: str) -> dict[str, Any]:
     """Return what stands of the text of a study, nothing of one without a text."""
     known = studies().get(study)
-    return table(Path(inspect.getfile(type(known))).with_name(FILE)) if known else {}
+    return known.table(FILE) if known else {}
 
 
 @remembered

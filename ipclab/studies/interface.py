@@ -4,7 +4,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
@@ -52,10 +52,7 @@ FIRST, CLAIMED, USUAL, LATER = range(4)
 
 
 class NotTestableError(LabError):
-    """A study cannot measure its points on this machine, as making ready showed.
-
-    `str()` gives the fix.
-    """
+    """A study cannot measure its points here, as making ready showed; `str()` gives the fix."""
 
 
 @dataclass(frozen=True)
@@ -177,15 +174,17 @@ class Study(ABC):
 
     def of_point(self, point: Point, effort: Profile, in_contest: bool) -> Profile:
         """Return how much of the study's `effort` a point takes, fewer launches in no contest."""
-        return effort if in_contest else effort.for_values()
+        if in_contest:
+            return effort
+        return replace(effort, least_launches=min(effort.least_launches, effort.least_values))
 
     @abstractmethod
     def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         """Return the points of `sweep` that an effort takes; `UsageError` when it means nothing."""
 
-    def table(self) -> dict[str, Any]:
-        """Return the `arms.toml` beside the study's module (see `ipclab.studies.arms`), or {}."""
-        return table(Path(inspect.getfile(type(self))).with_name(FILE))
+    def table(self, name: str = FILE) -> dict[str, Any]:
+        """Return the TOML table `name` that lies beside the study's module, {} where none does."""
+        return table(Path(inspect.getfile(type(self))).with_name(name))
 
     def of_arms(
         self,
@@ -218,10 +217,7 @@ class Study(ABC):
         return Point(self.name, backend, size, placement, levels, block, tuple(primary.split()))
 
     def brief(self, points: Sequence[Point]) -> list[Point]:
-        """Return `points` without those that the table or their backend leaves out of a brief run.
-
-        It then decides the others.
-        """
+        """Return `points` without what the table or their backend leaves out of brief runs."""
         left_out = self.table().get("brief", {}).get("leave", [])
         not_brief = {name for name, backend in registry.backends().items() if not backend.brief}
         return [

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
+from ipclab.paths import table_beside
 from ipclab.plugins import chosen
 from ipclab.store.questions import PLACEMENTS, RUN_PROFILES
-from ipclab.studies.arms import table
 
 TAIL_SAMPLES, TAIL_NS = 10_000, 1_000_000_000  # ten of so many lie above the p99.9
 
@@ -59,10 +58,6 @@ class Profile:
             self, budget_ns=max(self.budget_ns, TAIL_NS), turn_ns=turn_ns, most_samples=most
         )
 
-    def for_values(self) -> "Profile":
-        """Return this effort for a point that no contest compares."""
-        return replace(self, least_launches=min(self.least_launches, self.least_values))
-
     def with_own(self, own: Mapping[str, Any]) -> "Profile":
         """Return this effort with the fields among a study's `own`; longer turns stay so."""
         changed = {each.name: own[each.name] for each in fields(self) if each.name in own}
@@ -76,7 +71,7 @@ class Profile:
 
 PROFILES = {
     name: Profile(name, **{**RUN_PROFILES[name]._asdict(), **values})
-    for name, values in table(Path(__file__).with_name("profiles.toml")).items()
+    for name, values in table_beside(__file__, "profiles.toml").items()
 }
 
 

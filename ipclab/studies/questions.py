@@ -1,11 +1,9 @@
 """What the installed studies and backends ask: what a run is told of them when it is measured."""
 
-import inspect
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,7 +12,6 @@ from msgspec import json, structs
 from ipclab.backends.installed import backends, keeps
 from ipclab.bounds.floors import SPIN_PREFIX
 from ipclab.store.questions import Limit, Mechanism, Question, Questions, Race
-from ipclab.studies.arms import table
 from ipclab.studies.installed import studies
 from ipclab.studies.installed import study as study_of
 from ipclab.studies.interface import Study, Sweep
@@ -32,7 +29,7 @@ def question(name: str) -> Question:
     state takes part: who reads the message that it holds already moves nothing.
     """
     study = study_of(name)
-    told = table(Path(inspect.getfile(type(study))).with_name(FILE))
+    told = study.table(FILE)
     shared = [backend for backend in backends() if keeps(backend)]
     rows = []
     for row in told.get("race", []):

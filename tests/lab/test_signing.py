@@ -53,7 +53,6 @@ from ipclab.stats.intervals import uncertainty as uncertainty_of
 from ipclab.stats.quantity import Quantity, measured, missing
 from ipclab.stats.sessions import SESSION_HEATS
 from ipclab.store.calibration import Counted
-from ipclab.studies.payload import AS_V09
 from tests.support.commands import ROOT
 from tests.support.foreign import displayed, notebook
 from tests.support.rendered import typeset
@@ -258,7 +257,7 @@ def test_signed_values_are_calculated_again_from_what_is_attached(tmp_path: Path
     points = points[points.size_bytes == points.size_bytes.max()]
     write, read = (lab.value(points, op=op) for op in ("write", "read"))
     tcp = lab.points("payload", op="handover", metric="p50", placement="cross")
-    past = lab.value(tcp[tcp.size_bytes == tcp.size_bytes.max()], **AS_V09)
+    past = lab.value(tcp[tcp.size_bytes == tcp.size_bytes.max()], arm="v0.9", receive="recv-4096")
     both, wait = write + read, Quantity(350e6, "ns", kind="computed")
     values = {"write": write, "both": both, "over": past / both, "late": both + wait}
     rests = {"late": both}

@@ -186,7 +186,7 @@ def test_a_map_that_is_too_small_is_one_line(
 ) -> None:
     monkeypatch.setattr(LmdbStore, "map_bytes", 1 << 16)
     why = "the LMDB map is full: 577,129 bytes do not fit into a map of 65,536; give it a larger"
-    place = Place("ipclab-test-full-1", str(tmp_path), 577_129, writemap=True)
+    place = Place("ipclab-test-full-1", str(tmp_path), 100, writemap=True)
     with closing(LmdbStore(place, True)) as store, pytest.raises(LabError, match=why):
         store.write(bytes(577_129), 0)
 

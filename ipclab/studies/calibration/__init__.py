@@ -60,7 +60,6 @@ class CalibrationStudy(Study):
         return FIRST
 
     def roles(self, point: Point, effort: Profile, placement: Placement, seed: int) -> list[Role]:
-        """Return the echoing and the asking process."""
         asking = {"exchanges": point.levels["exchanges"], **effort.samples}
         serving = Role("server", f"{HERE}:answer_exchanges", {}, placement.role(0))
         return [serving, Role("client", f"{HERE}:time_exchanges", asking, placement.role(1))]

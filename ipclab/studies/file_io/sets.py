@@ -60,10 +60,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class FileSet:
-    """Files by their sizes in bytes, and for how many ns each is worked on.
-
-    The files are the same with other `compute`.
-    """
+    """Files by their sizes in bytes, and for how many ns each is worked on (`compute`)."""
 
     name: str
     count: int

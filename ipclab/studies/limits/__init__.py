@@ -1,10 +1,9 @@
 """What the hardware allows, measured natively beside what it bounds: every figure's floor."""
 
-from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ipclab.backends import installed as registry
 from ipclab.backends.native_shm import native_missing
@@ -40,28 +39,19 @@ LAUNCHES = 6  # of a limit at least, except in a quick run: of fewer the median 
 MOST_SAMPLES = 20_000
 
 
-def _limits(row: Mapping[str, Any]) -> list[str]:
-    """Return the limits of a row of the table."""
-    limits = row["backend"]
-    return [limits] if isinstance(limits, str) else limits
-
-
 def _programs() -> dict[str, dict[str, str]]:
     """Return by limit and op what is timed."""
     programs = {}
     for row in TABLE["arm"]:
-        for limit in _limits(row):
+        for limit in row["backend"]:
             ops = row["primary"].split()
             programs[limit] = {op: limit.replace(MAPS, f"{op}-") for op in ops}
     return programs
 
 
 PROGRAMS = _programs()
-
-
-def one_process(name: str) -> bool:
-    """Tell whether limit `name` is of one process, and so of placement `same` alone."""
-    return not any(row.get("placement") for row in TABLE["arm"] if name in _limits(row))
+# limits of two processes, which have a placement; one of one process is in placement `same` alone
+OF_TWO = {limit for row in TABLE["arm"] if "placement" in row for limit in row["backend"]}
 
 
 class LimitsStudy(Study):
@@ -69,12 +59,12 @@ class LimitsStudy(Study):
 
     name = "limits"
     natives: ClassVar = {
-        name: Limit(tuple(ops), placed=not one_process(name)) for name, ops in PROGRAMS.items()
+        name: Limit(tuple(ops), placed=name in OF_TWO) for name, ops in PROGRAMS.items()
     }
     payloads_shared = 0  # except for those that write files, the limits copy in memory of their own
 
     def backends(self) -> tuple[str, ...]:
-        return (*PROGRAMS, cpu_pairs.NAME) if not native_missing() else ()
+        return tuple(PROGRAMS) if not native_missing() else ()
 
     def effort(self, profile: Profile) -> Profile:
         """Return the profile with launches for a floor, and for the heats that it takes part in."""
@@ -86,8 +76,8 @@ class LimitsStudy(Study):
     def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         """Return what every run has, or the limits that `sweep` names, at its or the usual sizes.
 
-        What bounds the points of other studies is added by `floors.with_floors`. The pairs of CPUs are
-        of the profiles `standard` and up, or named.
+        What bounds the points of other studies is added by `floors.with_floors`. The pairs of CPUs
+        are of the profiles `standard` and up.
         """
         every = sweep.backends is None
         asked = TABLE["basic"] if sweep.backends is None else sweep.backends
@@ -101,8 +91,7 @@ class LimitsStudy(Study):
             pinned=effort.pinned,
             cross=[name for name in effort.pinned if name == "cross"],
         )
-        pairs_too = every and not effort.brief and self.backends()
-        if pairs_too or cpu_pairs.NAME in asked:
+        if every and not effort.brief and self.backends():
             points += pairs.relation_points(Topology.read(Source()))
         return points
 

@@ -61,10 +61,7 @@ def with_floors(measured: Iterable[tuple[Study, list[Point]]]) -> list[tuple[Stu
 
 
 def bounding(points: Sequence[Point]) -> tuple[dict[str, list[str]], list[str]]:
-    """Return by study point the limit points of `points` that bound it, and all of them.
-
-    Points are given by name.
-    """
+    """Return by study point which limit points of `points` bound it, and all of these, by name."""
     names = [point.id for point in points if point.study == LimitsStudy.name]
     by_point = {}
     for point in points:

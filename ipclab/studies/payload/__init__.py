@@ -9,8 +9,7 @@ MOVED = {84: 88, 13_824: 14_152, 1_382_400: 1_384_120}
 SIZES = tuple(MOVED)
 # the published loops as they begin, and without NumPy's threads
 LISTING = "published", "one-thread"
-# How v0.9 uses TCP, and the same with a receiver that reads into a buffer.
-AS_V09 = {"arm": "v0.9", "receive": "recv-4096"}
+# How v0.9 uses TCP, but with a receiver that reads into a buffer.
 INTO = {"receive": "recv-into", "codec": "raw", "connection": "new", "nodelay": "off"}
 # How the real readers of v1.0 look for data: in Python they sleep after each look; in C++ they do not.
 LOOKS_NS, SLEEPS_NS = 500_000_000, 100_000_000

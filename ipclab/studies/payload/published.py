@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter_ns as clock
@@ -88,7 +88,7 @@ def drawn_as_published(size: int, seed: int) -> Float32s:
     return made
 
 
-def floats(size: int, seed: int | Sequence[int]) -> Float32s:
+def floats(size: int, seed: int) -> Float32s:
     """Return `size` bytes of random float32."""
     return np.random.Generator(np.random.PCG64(seed)).random(size // 4, dtype=np.float32)
 

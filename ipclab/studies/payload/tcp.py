@@ -162,9 +162,7 @@ class _Receiver:
     kept: socket.socket | None = None
 
     def __post_init__(self) -> None:
-        # A pickle is longer than its array, protocol 0 several times: room for the longest is made
-        # once.
-        self.buffer = bytearray(self.size * 8 + 4096 if self.pickled else self.size)
+        self.buffer = bytearray(self.size)  # of what is received into: an array, never a pickle
 
     def accept(self) -> tuple[socket.socket, int]:
         """Return the sender's next connection and the length in its header; drop strangers."""

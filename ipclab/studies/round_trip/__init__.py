@@ -130,7 +130,6 @@ class RoundTripStudy(Study):
         return on_ranks_or_workers(site, points, f"{HERE}.ends")
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return why the mechanism, the published program or a boundary is not here; else None."""
         if why := apart.refuses(str(point.levels.get("boundary", apart.NONE))):
             return why
         if point.backend == published.PACKAGE:

@@ -122,13 +122,10 @@ class SharedDictStudy(Study):
             parts = [reader.samples[other] for reader in readers]
             writer.samples[other] = np.concatenate(parts)
         counted = [reader.counters["read"] for reader in readers]
-        mean = {}
-        for name in counted[0]:
-            mean[name] = fmean(of_one[name] for of_one in counted)
+        mean = {name: fmean(of_one[name] for of_one in counted) for name in counted[0]}
         return replace(writer, counters=writer.counters | {"read": mean}, facts=facts)
 
     def missing(self, point: Point, scratch: Path) -> str | None:
-        """Return what is missing: MPI, the mechanism, ranks around us, or memory for messages."""
         why = (
             mpi.mpi_missing() or registry.backend(point.backend).missing() or _short_of_ranks(point)
         )
