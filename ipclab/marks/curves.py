@@ -15,6 +15,7 @@ from ipclab.words import labels
 from ipclab.words.catalogue import N_
 
 LINE: dict[str, Any] = {"markersize": 4.5, "linewidth": 1.0}
+NOT_NAMED: dict[str, Any] = {"color": style.PALE, "linestyle": "-", "linewidth": 0.7, "zorder": 1}
 GREY_LOOK: dict[str, Any] = {
     "color": style.GREY,
     "linestyle": "--",
@@ -59,13 +60,12 @@ def lines(
             continue
         label = label_of(ax, hue, level)
         sketch.series.append((ax, part, part[x], part.value, label))
-        stroke = style.stroke(ax, level, place, leading)
         if leading is not None and level not in leading:
-            ax.plot(part[x], part.value, label=sketch.say(OTHERS), **stroke)
+            ax.plot(part[x], part.value, label=sketch.say(OTHERS), **NOT_NAMED)
             continue
         colour, marker = style.look(level, place)
         look = LINE | {"color": colour, "marker": marker, "markeredgecolor": colour}
-        look["linestyle"] = stroke["linestyle"]
+        look["linestyle"] = style.dash(ax, level, place)
         name = NAMELESS if ends or hue is None else label
         if beside:
             name = beside
