@@ -28,7 +28,6 @@ from ipclab.words.catalogue import LANGUAGES, Catalogue
 from ipclab.words.ours import control_file
 
 LONGEST_MEASURING_S = 7 * 86_400.0
-TONGUES = {lang: str(language["name"]) for lang, language in LANGUAGES.items()}
 RESTS_ON = {"appendix": "payload"}  # whose values a document quotes and follows, by its notebook
 DATA = "data"  # beside the reports: the frames as CSV
 SEVERAL = {"runs", "bundles"}  # what notebooks on several runs ask for
@@ -220,7 +219,7 @@ def _jobs(
             others = {each: f"../{each}/{address[notebook]}" for each in langs} | {lang: ""}
             beside = address | {notebook: ""}
             links = [
-                [(TONGUES[each], target) for each, target in others.items()],
+                [(LANGUAGES[each]["name"], target) for each, target in others.items()],
                 [first[lang], *((titles[page, lang], beside[page]) for page in pages)],
             ]
             about[lang] = {**shared, "links": links}
