@@ -9,8 +9,8 @@ from typing import Self
 from ipclab.errors import LabError
 from ipclab.paths import table_beside
 from ipclab.plugins import chosen
-from ipclab.words.ours import LOCALE
 
+LOCALE = Path(__file__).with_name("locale")  # the gettext catalogues
 SOURCE = "en"
 PACKAGE = "ipclab"  # the catalogue of the package; the others are of notebooks
 LANGUAGES = table_beside(__file__, "languages.toml")

@@ -25,7 +25,6 @@ from ipclab.spawn import ledger
 from ipclab.store.files import write_whole
 from ipclab.store.run import RunFolder
 from ipclab.words.catalogue import LANGUAGES, Catalogue
-from ipclab.words.ours import control_file
 
 LONGEST_MEASURING_S = 7 * 86_400.0
 RESTS_ON = {"appendix": "payload"}  # whose values a document quotes and follows, by its notebook
@@ -70,7 +69,7 @@ def render_run(
         progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
     ledger.close_dead_sessions(paths.ledger)  # kernels' folders of reports that were killed
     lab = Lab.of(run, paths, langs[0])
-    for file in (*filter(Path.is_file, [control_file(paths)]), *([claims] if claims else [])):
+    for file in (*filter(Path.is_file, [paths.control]), *([claims] if claims else [])):
         with_own(lab, str(file))  # which refuses what cannot be judged
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]

@@ -11,7 +11,7 @@ from ipclab.plugins import code_files
 from ipclab.report.notebooks import quotes
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.words.ours import LOCALE, control_file
+from ipclab.words.catalogue import LOCALE
 
 MANIFEST = "manifest.json"
 # what a page is made with
@@ -43,7 +43,7 @@ def inputs(
         top = run.parent if len(runs) == 1 else run.parent.parent
         parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
         data |= digests(top, [run / INDEX, *parts])
-    stated = [control_file(paths), *([claims] if claims else [])]
+    stated = [paths.control, *([claims] if claims else [])]
     return {
         "data": data,
         "code": code,

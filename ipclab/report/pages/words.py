@@ -7,6 +7,7 @@ ipclab.report.pages.words update` rewrites them, `... gate` prints what is wrong
 import re
 import sys
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 
@@ -26,10 +27,10 @@ from ipclab.report.pages.extraction import (
 )
 from ipclab.store.files import write_whole
 from ipclab.words import filling
-from ipclab.words.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
+from ipclab.words.catalogue import LANGUAGES, LOCALE, PACKAGE, SOURCE, Catalogue, catalogue_path
 from ipclab.words.filling import placeholders
-from ipclab.words.ours import LOCALE, packages_with_words
 
+PACKAGES = "ipclab", "ipclab_more"  # ours, where they are installed
 TEXT = "text.toml"  # what a text did, beside its study
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 OBSOLETE = "obsolete:"  # how the gate names what nothing says
@@ -40,6 +41,12 @@ ALLOWED = re.compile(RULES["allowed"], re.VERBOSE)
 _CAPTION = re.compile(r"^: .*\{#([\w-]+)\}$")  # of a table in prose, and its address
 _FOOTNOTE = re.compile(r"\[\^[\w-]+\]")
 OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
+
+
+def packages_with_words() -> tuple[Path, ...]:
+    """Return the folders of our packages that are installed."""
+    specs = [find_spec(name) for name in PACKAGES]
+    return tuple(Path(spec.origin).parent for spec in specs if spec and spec.origin)
 
 
 @dataclass(frozen=True)
