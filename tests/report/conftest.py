@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from babel.messages.pofile import read_po, write_po
 from nbformat import v4
@@ -143,5 +144,8 @@ def executed(sources: words.Sources) -> dict[str, Path]:
         for lang in LANGUAGES:
             values, about = {"lang": lang, "locale": str(sources.locale)}, {"lang": lang, **meta}
             file, notebook = out / f"{lang}.ipynb", sources.notebooks / "demo.ipynb"
-            execute(notebook, values, file, timeout_s=120, metadata=about, kernel=kernel)
+            execute(notebook, values, file, timeout_s=120, kernel=kernel)
+            made = nbformat.read(file, as_version=4)
+            made.metadata["ipclab"] = about
+            nbformat.write(made, file)
     return {lang: out / f"{lang}.ipynb" for lang in LANGUAGES}
