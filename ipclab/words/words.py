@@ -76,8 +76,7 @@ class Words(Catalogue):
     @cached_property
     def numbers(self) -> Formatter:
         """Return how quantities are written."""
-        made = Formatter(self.lang, self.translate)
-        return NotingFormatter(made, self) if self.others else made
+        return NotingFormatter(self) if self.others else Formatter(self.lang, self.translate)
 
     def label(self, name: str) -> str:
         """Return what a factor, column, op or metric is called."""
@@ -120,8 +119,8 @@ class Words(Catalogue):
 class NotingFormatter(Formatter):
     """Writes quantities as a formatter does, and notes how others write them."""
 
-    def __init__(self, own: Formatter, words: Words) -> None:
-        super().__init__(own.lang, own.translate)
+    def __init__(self, words: Words) -> None:
+        super().__init__(words.lang, words.translate)
         self.words = words
 
     def format(self, quantity: Quantity, spec: str = "") -> str:
@@ -133,8 +132,3 @@ class NotingFormatter(Formatter):
         """Return a number as `Formatter.number` writes it."""
         said = super().number(value, decimals)
         return self.words.note(said, lambda other: other.numbers.number(value, decimals))
-
-    def date(self, iso: str) -> str:
-        """Return a date as `Formatter.date` writes it."""
-        said = super().date(iso)
-        return self.words.note(said, lambda other: other.numbers.date(iso))
