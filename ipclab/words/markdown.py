@@ -26,11 +26,6 @@ def markdown(made: Mapping[str, Any], lang: str) -> str:
     return WRITERS[output.kind_of(made)](made["data"], _words(lang))
 
 
-def is_decided(finding: Mapping[str, Any]) -> bool:
-    """Tell whether the judge decided a finding."""
-    return finding["verdict"] not in UNDECIDED
-
-
 def _findings(data: Mapping[str, Any], words: Words) -> str:
     """Return sentences as one paragraph; a lead is an item of the list of leads."""
     said = [text for each in data["findings"] if (text := sentence(each, words))]
