@@ -30,8 +30,6 @@ def inputs(
 ) -> dict[str, dict[str, str]]:
     """Return the digest of every file that a report on `runs` follows from, by kind.
 
-    Kinds are data, code, words, lock, claims.
-
     `claims` is the file of a person's own claims, where one was given.
     """
     code = digests(paths.root, paths.notebooks.glob("*.ipynb"))
