@@ -117,7 +117,7 @@ def read_document(
 ) -> Document:
     """Return the document of an executed notebook.
 
-    `notebook.metadata.ipclab` may hold lang, title, date, run, notebook (where it can be opened),
+    `notebook.metadata.ipclab` may hold lang, date, run, notebook (where it can be opened),
     attachments (name to path, relative to `folder`). Pictures are found in `beside`, where the
     notebook lies, or else in `folder`. The first heading is the title when it is of level 1, else
     that of a cell tagged `lab`, else `name`. Code inputs and cells tagged `lab` are left out
@@ -127,8 +127,8 @@ def read_document(
     lang = str(facts.get("lang"))
     lang = lang if lang in LANGUAGES else SOURCE
     translate = Catalogue.load(lang, locale).translate
-    called, date, run = (str(facts.get(key) or "") for key in ("title", "date", "run"))
-    document = Document(lang, called, date or _today(), run, translate)
+    date, run = (str(facts.get(key) or "") for key in ("date", "run"))
+    document = Document(lang, "", date or _today(), run, translate)
     document.head = Head.of(facts, lang, translate)
     if run:
         sessions = facts.get("intervals") == BETWEEN_SESSIONS
