@@ -25,8 +25,9 @@ from ipclab.stats.intervals import LEVEL
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
 from ipclab.words import blocks
-from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
+from ipclab.words.catalogue import LANGUAGES, SOURCE
 from ipclab.words.numbers import Formatter
+from ipclab.words.words import Words
 
 ADVICE = "-advice"  # ends the names of tables that say what to do: no preliminary report has any
 WORDS = table_beside(__file__, "labels.toml")
@@ -126,7 +127,7 @@ def read_document(
     facts = notebook["metadata"].get("ipclab") or _by_papermill(notebook)
     lang = str(facts.get("lang"))
     lang = lang if lang in LANGUAGES else SOURCE
-    translate = Catalogue.load(lang, locale).translate
+    translate = Words.load(lang, locale).translate
     date, run = (str(facts.get(key) or "") for key in ("date", "run"))
     document = Document(lang, "", date or _today(), run, translate)
     document.head = Head.of(facts, lang, translate)

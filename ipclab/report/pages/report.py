@@ -24,7 +24,8 @@ from ipclab.session.progress import TEXT, Progress
 from ipclab.spawn import ledger
 from ipclab.store.files import write_whole
 from ipclab.store.run import RunFolder
-from ipclab.words.catalogue import LANGUAGES, Catalogue
+from ipclab.words.catalogue import LANGUAGES
+from ipclab.words.words import Words
 
 LONGEST_MEASURING_S = 7 * 86_400.0
 RESTS_ON = {"appendix": "payload"}  # whose values a document quotes and follows, by its notebook
@@ -202,7 +203,7 @@ def _jobs(
     titles = {(page, lang): words.report_title(page, lang) for page, lang in product(pages, langs)}
     address = {page: f"{quote(page.stem)}.html" for page in pages}
     first = {
-        lang: (Catalogue.load(lang).translate(WORDS["page"]["index"]), index.NAME) for lang in langs
+        lang: (Words.load(lang).translate(WORDS["page"]["index"]), index.NAME) for lang in langs
     }
     given = {"run": str(run.path)} | ({"claims": str(claims)} if claims else {})
     for notebook in pages:
