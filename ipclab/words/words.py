@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
@@ -36,20 +35,20 @@ class Words:
     filled: set[str] = field(default_factory=set, compare=False, repr=False)  # with values in them
 
     @classmethod
-    def load(cls, lang: str, locale: Path | None = None) -> Self:
+    def load(cls, lang: str) -> Self:
         """Return the words of `lang`; of several ("en,ko,zh"), English ones and those of others.
 
         Raises what `translations` raises, and `UsageError` where English is not the first.
         """
         first, *more = (part.strip() for part in lang.split(","))
-        words = translations(first, locale)
+        words = translations(first)
         if more and first != SOURCE:
             raise UsageError(
                 f"lang = {lang!r}",
                 "of several languages the first is the source's",
                 f"begin with {SOURCE!r}",
             )
-        others = tuple(cls(each, translations(each, locale)) for each in dict.fromkeys(more))
+        others = tuple(cls(each, translations(each)) for each in dict.fromkeys(more))
         return cls(first, words, others)
 
     @property

@@ -19,12 +19,13 @@ sizes: list[int] = [84]  # bytes"""
 SETUP = """from pathlib import Path
 from ipclab.lab.figure import Figure
 from ipclab.lab.shell import Multilingual, show
+from ipclab.words.catalogue import translations
 from ipclab.words.words import Words
 from ipclab.words.numbers import Formatter
 from ipclab.words.filling import fill
 from ipclab.tables.table import Column, Table
 from ipclab.stats.quantity import Quantity
-_ = Words.load(lang, Path(locale)).translate
+_ = Words(lang, translations(lang, Path(locale))).translate
 told = {"write": Quantity(713_200, "ns", 700_000, 731_000), "cpu": "A*B <i>",
         "past": Quantity(95e6, "B/s", kind="estimate")}
 say = lambda text: show(Multilingual({lang: fill(text, told.__getitem__, Formatter(lang, _))}))

@@ -112,7 +112,6 @@ class Document:
 def read_document(
     notebook: Any,
     folder: Path,
-    locale: Path | None = None,
     name: str = "",
     beside: Path | None = None,
 ) -> Document:
@@ -127,7 +126,7 @@ def read_document(
     facts = notebook["metadata"].get("ipclab") or _by_papermill(notebook)
     lang = str(facts.get("lang"))
     lang = lang if lang in LANGUAGES else SOURCE
-    translate = Words.load(lang, locale).translate
+    translate = Words.load(lang).translate
     date, run = (str(facts.get(key) or "") for key in ("date", "run"))
     document = Document(lang, "", date or _today(), run, translate)
     document.head = Head.of(facts, lang, translate)
