@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -16,18 +16,18 @@ from ipclab.words.catalogue import LOCALE
 MANIFEST = "manifest.json"
 # what a page is made with
 CODE = (*quotes.CODE, ".css", ".j2", ".jinja", ".js", ".typ")
+# digests of files by name, by kind
+Inputs = dict[Literal["data", "code", "words", "lock", "claims"], dict[str, str]]
 
 
-class _Manifest(msgspec.Struct):
+class _Manifest(msgspec.Struct, omit_defaults=True):
     runs: list[str]
-    inputs: dict[Literal["data", "code", "words", "lock", "claims"], dict[str, str]]
+    inputs: Inputs
     made: dict[str, str]
     claims: str = ""
 
 
-def inputs(
-    paths: Paths, runs: Sequence[Path], claims: Path | None = None
-) -> dict[str, dict[str, str]]:
+def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> Inputs:
     """Return the digest of every file that a report on `runs` follows from, by kind.
 
     `claims` is the file of a person's own claims, where one was given.
@@ -65,14 +65,9 @@ def write_manifest(
 ) -> None:
     """Note beside the reports in `out` what they were made from."""
     folders = [run.path for run in runs]
-    about: dict[str, Any] = {
-        "runs": [*map(str, folders)],
-        "inputs": inputs(paths, folders, claims),
-        "made": digests(out, made),
-    }
-    if claims:
-        about["claims"] = str(claims)
-    write_whole(out / MANIFEST, dump_json(about))
+    made_from = inputs(paths, folders, claims)
+    about = _Manifest([*map(str, folders)], made_from, digests(out, made), str(claims or ""))
+    write_whole(out / MANIFEST, dump_json(msgspec.to_builtins(about)))
 
 
 def stale(paths: Paths, out: Path) -> list[str]:
