@@ -53,6 +53,12 @@ class Paths:
     reports = _below("home", "reports")  # HTML and PDF, made
     lock = _below("root", "requirements.lock")  # pins the environment
 
+    @property
+    def control(self) -> Path:
+        """What a document's first page says, and requirements; it may not be there."""
+        own = self.home / "report.toml"
+        return own if own.is_file() else self.root / "report.toml"
+
 
 def table_beside(module: str, name: str) -> dict[str, Any]:
     """Return the TOML table `name` that lies beside the file of a module."""

@@ -26,18 +26,14 @@ def names(group: str) -> list[str]:
     return sorted(entries(group).names)
 
 
-def packages() -> list[str]:
-    """Return the packages whose entry points are of `GROUPS`, sorted, this one among them."""
-    return sorted({entry.module.partition(".")[0] for group in GROUPS for entry in entries(group)})
-
-
 def code_files(suffixes: Collection[str]) -> dict[Path, list[Path]]:
-    """Return the files with one of `suffixes` by which these packages do what they do, sorted.
+    """Return the files with one of `suffixes` of all packages with entry points, sorted.
 
     They are by the folder of each package; of a module it is the one that it lies in.
     """
     files = dict[Path, list[Path]]()
-    for name in packages():
+    tops = {entry.module.partition(".")[0] for group in GROUPS for entry in entries(group)}
+    for name in sorted(tops):
         spec = find_spec(name)
         places = list((spec and spec.submodule_search_locations) or ())
         for folder in map(Path, places):

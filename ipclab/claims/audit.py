@@ -25,7 +25,6 @@ from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
 from ipclab.words.catalogue import LANGUAGES, N_
-from ipclab.words.ours import control_file
 from ipclab.words.words import DASH
 
 if TYPE_CHECKING:
@@ -242,7 +241,7 @@ def with_own(lab: "Lab", file: str = "") -> "Lab":
 
     Raises `UsageError` with the line of a bad one.
     """
-    lines = Lines.read(Path(file) if file else control_file(lab.paths))
+    lines = Lines.read(Path(file) if file else lab.paths.control)
     own = lines.parsed()
     lines.check(own, lab.run)
     for table, stated in stated_in(own):

@@ -10,9 +10,6 @@ from ipclab.commands.completed import complete_profile, complete_study, profiles
 from ipclab.console import one_of
 from ipclab.plugins import names
 
-UNDER_MAKE = "IPCLAB_UNDER_MAKE"
-
-
 profile_option = click.option(
     "--profile",
     help="smoke, quick (default), standard, full, or published: what the texts ran.",
@@ -39,5 +36,5 @@ def die_with_make() -> None:
     """End with the make that started this command: a killed make must not leave it running."""
     from ipclab.spawn.exits import die_with_parent
 
-    if os.environ.get(UNDER_MAKE) and sys.platform == "linux":
+    if os.environ.get("IPCLAB_UNDER_MAKE") and sys.platform == "linux":
         die_with_parent(os.getppid(), signal.SIGTERM)

@@ -81,14 +81,13 @@ def clean() -> None:
     from platformdirs import user_cache_path
 
     from ipclab.commands.bundles import clean_placed
-    from ipclab.spawn.ledger import clean_parts
-    from ipclab.spawn.ledger import close_dead_sessions as clean_ledger
+    from ipclab.spawn.ledger import clean_parts, close_dead_sessions
     from ipclab.store.record import settle_parts
 
     paths = checkout()
     cache = user_cache_path("ipclab", appauthor=False)
     written = [paths.reports, paths.figures, paths.data / "executed", cache]
-    removed = [*clean_ledger(paths.ledger), *clean_placed(paths), *clean_parts(written)]
+    removed = [*close_dead_sessions(paths.ledger), *clean_placed(paths), *clean_parts(written)]
     removed += settle_parts(paths.runs)
     say(f"removed {name}" for name in removed)
     say([f"{len(removed)} things removed" if removed else "nothing was left behind"])

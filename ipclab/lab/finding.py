@@ -6,7 +6,7 @@ from typing import Any
 
 from ipclab.stats import judge
 from ipclab.stats.quantity import Quantity
-from ipclab.words.markdown import is_decided, markdown
+from ipclab.words.markdown import UNDECIDED, markdown
 from ipclab.words.output import MIME, SCHEMA
 
 LESS, MORE, ALIKE, OPEN, FEW = "less", "more", "alike", "open", "few"
@@ -42,7 +42,7 @@ class Finding:
     @property
     def decided(self) -> bool:
         """Tell whether the judge decided it."""
-        return is_decided(asdict(self))
+        return self.verdict not in UNDECIDED
 
     @property
     def heads(self) -> bool:

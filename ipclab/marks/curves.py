@@ -15,6 +15,7 @@ from ipclab.words import labels
 from ipclab.words.catalogue import N_
 
 LINE: dict[str, Any] = {"markersize": 4.5, "linewidth": 1.0}
+NOT_NAMED: dict[str, Any] = {"color": style.PALE, "linestyle": "-", "linewidth": 0.7, "zorder": 1}
 GREY_LOOK: dict[str, Any] = {
     "color": style.GREY,
     "linestyle": "--",
@@ -59,18 +60,20 @@ def lines(
             continue
         label = label_of(ax, hue, level)
         sketch.series.append((ax, part, part[x], part.value, label))
-        stroke = style.stroke(ax, level, place, leading)
         if leading is not None and level not in leading:
-            ax.plot(part[x], part.value, label=sketch.say(OTHERS), **stroke)
+            ax.plot(part[x], part.value, label=sketch.say(OTHERS), **NOT_NAMED)
             continue
         colour, marker = style.look(level, place)
         look = LINE | {"color": colour, "marker": marker, "markeredgecolor": colour}
-        look["linestyle"] = stroke["linestyle"]
+        look["linestyle"] = style.dash(ax, level, place)
         name = NAMELESS if ends or hue is None else label
         if beside:
             name = beside
             look |= GREY_LOOK
-        _line(part, x, ax, name, look)
+        ax.plot(part[x], part.value, label=name, **look)
+        if error := interval_ends(part):
+            bar = {"color": look["color"], "label": NAMELESS, **INTERVAL}
+            ax.errorbar(part[x], part.value, yerr=error, **bar)
         end = part.iloc[-1]
         line_ends.append((end[x], end["value"], label, look["color"]))
     _lay_out(frame, x, ax, log, words)
@@ -90,15 +93,6 @@ def _lay_out(frame: pd.DataFrame, x: str, ax: Any, log: str, words: Sequence[str
         ax.set_xscale("linear")
         ax.set_xticks(range(len(words)), [label_of(ax, x, word) for word in words])
         ax.set_xlim(-BESIDE, len(words) - 1 + BESIDE)
-
-
-def _line(part: pd.DataFrame, x: str, ax: Any, name: str, look: dict[str, Any]) -> None:
-    """Draw one line, each row of it a point, with its intervals."""
-    ax.plot(part[x], part.value, label=name, **look)
-    if error := interval_ends(part):
-        ax.errorbar(
-            part[x], part.value, yerr=error, color=look["color"], label=NAMELESS, **INTERVAL
-        )
 
 
 def _name_ends(ax: Any, ends: Sequence[tuple[float, float, str, str]]) -> None:

@@ -1,6 +1,6 @@
 """One visual language for all figures: fonts by language, colours and markers by mechanism."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -76,15 +76,8 @@ def look(level: object, place: int) -> tuple[str, str]:
     return colour, marker
 
 
-def stroke(
-    ax: Any, level: object, place: int, leading: Sequence[object] | None = None
-) -> dict[str, Any]:
-    """Return colour and dash of that level's line; two alike in grey have other dashes.
-
-    Levels that are not among `leading` are thin and grey.
-    """
-    if leading is not None and level not in leading:
-        return {"color": PALE, "linestyle": "-", "linewidth": 0.7, "zorder": 1}
+def dash(ax: Any, level: object, place: int) -> str:
+    """Return the dash of that level's line; two alike in grey have other dashes."""
     colour, marker = look(level, place)
     taken = drawn.sketch_of(ax).strokes
     if level not in taken:
@@ -92,13 +85,13 @@ def stroke(
         first = (DASHES.index(DASH_OF.get(marker, "-")) + again) % len(DASHES)
         dashes = [*DASHES[first:], *DASHES[:first]]
         alike = {
-            dash
-            for other_colour, other_marker, dash in taken.values()
+            known
+            for other_colour, other_marker, known in taken.values()
             if other_marker == marker and near(other_colour, colour)
         }
-        free = [dash for dash in dashes if dash not in alike]
+        free = [each for each in dashes if each not in alike]
         taken[level] = colour, marker, (free or dashes)[0]
-    return {"color": colour, "linestyle": taken[level][2], "linewidth": 1.0}
+    return taken[level][2]
 
 
 def lightness(colour: Any) -> float:

@@ -7,15 +7,6 @@ from ipclab.text import Text
 if TYPE_CHECKING:  # which takes long to load, and commands import this
     import pandas as pd
 
-    from ipclab.tables.table import Table
-
-
-def as_frame(table: "Table") -> "pd.DataFrame":
-    """Return the finished text of a table as a frame, one column for each of its."""
-    import pandas as pd
-
-    return pd.DataFrame(table.rows, columns=[column.label for column in table.columns])
-
 
 def csv(table: "pd.DataFrame", **how: Any) -> str:
     """Return `table` as CSV with lines that end in LF.

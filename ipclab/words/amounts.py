@@ -77,4 +77,4 @@ def _interval(low: float | None, high: float | None, words: Words, unit: str = "
     ends = [words.numbers.number(end) for end in (low, high)]
     if ends[0] == ends[1]:  # exact, as a number of bytes, or in the digits that are shown
         return ""
-    return f" [{LANGUAGES.get(words.lang, {}).get('between', '–').join(ends)}{unit}]"
+    return f" [{LANGUAGES[words.lang].get('between', '–').join(ends)}{unit}]"

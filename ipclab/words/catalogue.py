@@ -1,20 +1,16 @@
 """The words of one language: gettext catalogues read as they are, English being the source."""
 
-import re
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Self
 
 from ipclab.errors import LabError
 from ipclab.paths import table_beside
 from ipclab.plugins import chosen
-from ipclab.words.ours import LOCALE
 
+LOCALE = Path(__file__).with_name("locale")  # the gettext catalogues
 SOURCE = "en"
 PACKAGE = "ipclab"  # the catalogue of the package; the others are of notebooks
 LANGUAGES = table_beside(__file__, "languages.toml")
-_VALUES = re.compile(r"(?:\{[^{}]*\}|[^\w{}])+")
 
 
 def N_(text: str) -> str:  # noqa: N802 - gettext's own name
@@ -22,45 +18,26 @@ def N_(text: str) -> str:  # noqa: N802 - gettext's own name
     return text
 
 
-@dataclass(frozen=True)
-class Catalogue:
-    """Translations of one language, `words` from msgid to msgstr; English needs none."""
+def translations(lang: str, locale: Path | None = None) -> dict[str, str]:
+    """Return what is said in `lang` by msgid, of notebooks before the package's; English has none.
 
-    lang: str
-    words: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def load(cls, lang: str, locale: Path | None = None) -> Self:
-        """Return the words of `lang`, those of notebooks before the package's; English has none.
-
-        Raises `UsageError` for an unknown language, `LabError` for catalogues that are absent or no
-        .po files.
-        """
-        if lang == SOURCE:
-            return cls(lang)
-        chosen("language", lang, LANGUAGES)
-        folder = catalogue_path(lang, locale or LOCALE).parent
-        files = sorted(
-            folder.glob("*.po"), key=lambda file: (not file.stem.startswith(PACKAGE), file.stem)
-        )
-        if not files:
-            fix = "run python -m ipclab.report.pages.words update"
-            raise LabError(f"no {lang} catalogue", f"{folder} has none", fix)
-        words: dict[str, str] = {}
-        for file in files:
-            words |= _read(file, file.stat().st_mtime_ns)
-        return cls(lang, words)
-
-    def translate(self, msgid: str) -> str:
-        """Return the translation of `msgid`, or `msgid` itself where there is none.
-
-        What only holds values gets the punctuation of the language.
-        """
-        said = self.words.get(msgid) or msgid
-        if said == msgid and _VALUES.fullmatch(msgid):
-            for mark, other in LANGUAGES[self.lang].get("punctuation", {}).items():
-                said = said.replace(mark, other)
-        return said
+    Raises `UsageError` for an unknown language, `LabError` for catalogues that are absent or no
+    .po files.
+    """
+    words: dict[str, str] = {}
+    if lang == SOURCE:
+        return words
+    chosen("language", lang, LANGUAGES)
+    folder = catalogue_path(lang, locale or LOCALE).parent
+    files = sorted(
+        folder.glob("*.po"), key=lambda file: (not file.stem.startswith(PACKAGE), file.stem)
+    )
+    if not files:
+        fix = "run python -m ipclab.report.pages.words update"
+        raise LabError(f"no {lang} catalogue", f"{folder} has none", fix)
+    for file in files:
+        words |= _read(file, file.stat().st_mtime_ns)
+    return words
 
 
 def catalogue_path(lang: str, locale: Path, domain: str = PACKAGE) -> Path:

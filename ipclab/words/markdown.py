@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ipclab.errors import LabError
 from ipclab.words import output, phrases
 from ipclab.words.amounts import from_data, number
 from ipclab.words.sentences import SENTENCES, listed, sentence, subject, text
@@ -22,17 +21,9 @@ _words = cache(Words.load)
 def markdown(made: Mapping[str, Any], lang: str) -> str:
     """Return what an output of `MIME` says in `lang`; nothing where nothing was measured.
 
-    Raises `LabError` for a schema or a kind that is not known here.
+    Raises `LabError` for a schema that is not known here.
     """
-    if made.get("schema") != output.SCHEMA or made.get("kind") not in WRITERS:
-        what = f"{made.get('kind')!r} of schema {made.get('schema')!r}"
-        raise LabError(f"cannot write {what}", "this ipclab does not know it", "use a newer one")
-    return WRITERS[made["kind"]](made["data"], _words(lang))
-
-
-def is_decided(finding: Mapping[str, Any]) -> bool:
-    """Tell whether the judge decided a finding."""
-    return finding["verdict"] not in UNDECIDED
+    return WRITERS[output.kind_of(made)](made["data"], _words(lang))
 
 
 def _findings(data: Mapping[str, Any], words: Words) -> str:

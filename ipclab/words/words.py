@@ -1,9 +1,9 @@
 """The words of one reader: what things are called in their language, and its numbers."""
 
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
@@ -11,42 +11,45 @@ import pandas as pd
 from ipclab.errors import UsageError
 from ipclab.stats.quantity import Quantity
 from ipclab.words import labels
-from ipclab.words.catalogue import N_, SOURCE, Catalogue
+from ipclab.words.catalogue import LANGUAGES, N_, SOURCE, translations
 from ipclab.words.numbers import Formatter, plain_value, trimmed
 
 DASH = "–"
 OF_SIZE = N_("files of {size}")
 NOT_MEASURED = N_("Not measured in this run.")
+_VALUES = re.compile(r"(?:\{[^{}]*\}|[^\w{}])+")
 
 
 @dataclass(frozen=True)
-class Words(Catalogue):
-    """The catalogue of one language (ko, zh, en), and what follows from it.
+class Words:
+    """What is said in one language (ko, zh, en) by msgid, and what follows from that.
 
     A notebook runs once for all its readers: what these words say in English is noted for the
     `others`, who say it `again` when a figure, a table or a sentence that holds it is theirs.
     """
 
+    lang: str
+    words: dict[str, str] = field(default_factory=dict)
     others: "tuple[Words, ...]" = ()
     noted: dict[str, Callable[[], str]] = field(default_factory=dict, compare=False, repr=False)
     filled: set[str] = field(default_factory=set, compare=False, repr=False)  # with values in them
 
     @classmethod
-    def load(cls, lang: str, locale: Path | None = None) -> Self:
+    def load(cls, lang: str) -> Self:
         """Return the words of `lang`; of several ("en,ko,zh"), English ones and those of others.
 
-        Raises what `Catalogue.load` raises, and `UsageError` where English is not the first.
+        Raises what `translations` raises, and `UsageError` where English is not the first.
         """
         first, *more = (part.strip() for part in lang.split(","))
-        words = super().load(first, locale)
+        words = translations(first)
         if more and first != SOURCE:
             raise UsageError(
                 f"lang = {lang!r}",
                 "of several languages the first is the source's",
                 f"begin with {SOURCE!r}",
             )
-        others = [super(Words, cls).load(each, locale) for each in dict.fromkeys(more)]
-        return replace(words, others=tuple(others))
+        others = tuple(cls(each, translations(each)) for each in dict.fromkeys(more))
+        return cls(first, words, others)
 
     @property
     def langs(self) -> list[str]:
@@ -68,16 +71,26 @@ class Words(Catalogue):
 
     def translate(self, msgid: str) -> str:
         """Return the translation of `msgid`, or of what was said in the first language."""
-        said = super().translate(msgid)
+        said = self._translated(msgid)
         for other in self.others:  # what was filled or joined before is said again as a whole
-            other.noted.setdefault(said, partial(Catalogue.translate, other, msgid))
+            other.noted.setdefault(said, partial(other._translated, msgid))
         return self.again(msgid) if said == msgid else said
+
+    def _translated(self, msgid: str) -> str:
+        """Return the translation of `msgid`, or `msgid` itself where there is none.
+
+        What only holds values gets the punctuation of the language.
+        """
+        said = self.words.get(msgid) or msgid
+        if said == msgid and _VALUES.fullmatch(msgid):
+            for mark, other in LANGUAGES[self.lang].get("punctuation", {}).items():
+                said = said.replace(mark, other)
+        return said
 
     @cached_property
     def numbers(self) -> Formatter:
         """Return how quantities are written."""
-        made = Formatter(self.lang, self.translate)
-        return NotingFormatter(made, self) if self.others else made
+        return NotingFormatter(self) if self.others else Formatter(self.lang, self.translate)
 
     def label(self, name: str) -> str:
         """Return what a factor, column, op or metric is called."""
@@ -120,8 +133,8 @@ class Words(Catalogue):
 class NotingFormatter(Formatter):
     """Writes quantities as a formatter does, and notes how others write them."""
 
-    def __init__(self, own: Formatter, words: Words) -> None:
-        super().__init__(own.lang, own.translate)
+    def __init__(self, words: Words) -> None:
+        super().__init__(words.lang, words.translate)
         self.words = words
 
     def format(self, quantity: Quantity, spec: str = "") -> str:
@@ -133,8 +146,3 @@ class NotingFormatter(Formatter):
         """Return a number as `Formatter.number` writes it."""
         said = super().number(value, decimals)
         return self.words.note(said, lambda other: other.numbers.number(value, decimals))
-
-    def date(self, iso: str) -> str:
-        """Return a date as `Formatter.date` writes it."""
-        said = super().date(iso)
-        return self.words.note(said, lambda other: other.numbers.date(iso))

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from babel.messages.pofile import read_po, write_po
 from nbformat import v4
@@ -18,12 +19,13 @@ sizes: list[int] = [84]  # bytes"""
 SETUP = """from pathlib import Path
 from ipclab.lab.figure import Figure
 from ipclab.lab.shell import Multilingual, show
-from ipclab.words.catalogue import Catalogue
+from ipclab.words.catalogue import translations
+from ipclab.words.words import Words
 from ipclab.words.numbers import Formatter
 from ipclab.words.filling import fill
 from ipclab.tables.table import Column, Table
 from ipclab.stats.quantity import Quantity
-_ = Catalogue.load(lang, Path(locale)).translate
+_ = Words(lang, translations(lang, Path(locale))).translate
 told = {"write": Quantity(713_200, "ns", 700_000, 731_000), "cpu": "A*B <i>",
         "past": Quantity(95e6, "B/s", kind="estimate")}
 say = lambda text: show(Multilingual({lang: fill(text, told.__getitem__, Formatter(lang, _))}))
@@ -143,5 +145,8 @@ def executed(sources: words.Sources) -> dict[str, Path]:
         for lang in LANGUAGES:
             values, about = {"lang": lang, "locale": str(sources.locale)}, {"lang": lang, **meta}
             file, notebook = out / f"{lang}.ipynb", sources.notebooks / "demo.ipynb"
-            execute(notebook, values, file, timeout_s=120, metadata=about, kernel=kernel)
+            execute(notebook, values, file, timeout_s=120, kernel=kernel)
+            made = nbformat.read(file, as_version=4)
+            made.metadata["ipclab"] = about
+            nbformat.write(made, file)
     return {lang: out / f"{lang}.ipynb" for lang in LANGUAGES}

@@ -13,6 +13,7 @@ from ipclab.report.pages.exporters import ReportHTMLExporter, TypstPDFExporter
 from ipclab.report.pages.widths import fitted
 from ipclab.report.pages.words import Sources
 from ipclab.tables.table import Column, Table
+from ipclab.words import catalogue
 from tests.report.conftest import LANGUAGES
 from tests.support.foreign import displayed, notebook
 
@@ -21,10 +22,10 @@ TITLES = {"ko": "쓰기 한 번의 비용", "en": "What a write costs"}
 
 def exported(executed: Path, fmt: str, sources: Sources) -> bytes:
     about = {"ipclab": True, "metadata": {"path": str(executed.parent)}}
-    exporter = get_exporter({"html": "ipclabhtml", "pdf": "typstpdf"}[fmt])(
-        locale=str(sources.locale)
-    )
-    content, _ = exporter.from_filename(str(executed), resources=about)
+    exporter = get_exporter({"html": "ipclabhtml", "pdf": "typstpdf"}[fmt])()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(catalogue, "LOCALE", sources.locale)
+        content, _ = exporter.from_filename(str(executed), resources=about)
     return content.encode() if isinstance(content, str) else bytes(content)
 
 

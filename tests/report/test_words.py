@@ -6,7 +6,7 @@ import pytest
 
 from ipclab.claims.published import called_in_text
 from ipclab.report.pages import words
-from ipclab.words.catalogue import Catalogue, catalogue_path
+from ipclab.words.catalogue import catalogue_path, translations
 from tests.report.conftest import KO, write_notebook
 
 
@@ -18,7 +18,7 @@ def test_complete_catalogues_pass(sources: words.Sources) -> None:
         "Time",
         "All on one CPU.",
     ]
-    assert set(words.msgids(sources)) <= Catalogue.load("ko", sources.locale).words.keys()
+    assert set(words.msgids(sources)) <= translations("ko", sources.locale).keys()
 
 
 def test_update_keeps_translations_and_changes_nothing_twice(sources: words.Sources) -> None:
@@ -26,7 +26,7 @@ def test_update_keeps_translations_and_changes_nothing_twice(sources: words.Sour
     before = path.read_bytes()
     assert words.update(sources) == {"ko": 0, "zh": 0}
     assert path.read_bytes() == before
-    assert Catalogue.load("ko", sources.locale).words == KO
+    assert translations("ko", sources.locale) == KO
 
 
 def test_the_gate_names_what_is_untranslated_obsolete_or_typed(
@@ -104,7 +104,7 @@ def test_no_word_of_a_report_is_a_path_a_key_or_a_number_of_ours() -> None:
     named = re.compile(r"\b(docs|packages|notebooks)/|\{seed\}|\bseed \d|\b[a-z_]+\.[a-z-]+\.\d")
     found = []
     for lang in ("ko", "zh"):
-        for msgid, said in Catalogue.load(lang).words.items():
+        for msgid, said in translations(lang).items():
             if not msgid.startswith(reproduced) and named.search(f"{msgid} {said}"):
                 found.append((lang, msgid))
     assert found == []

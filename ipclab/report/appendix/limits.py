@@ -43,10 +43,8 @@ def beaten(lab: Data, *studies: str) -> pd.DataFrame:
 def cpu_pairs(lab: Data) -> pd.DataFrame:
     """Return a row for each pair of CPUs and the median (ns) of a cache line's round trip.
 
-    Columns: `cpu`, `other`, `shares` and the median.
-
-    It is empty where the run has no pairs: they are of the profiles `standard` and up, on two CPUs
-    or more.
+    Columns: `cpu`, `other`, `shares` and the median. It is empty where the run has no pairs: they
+    are of the profiles `standard` and up, on two CPUs or more.
     """
     trips = lab.points("limits", metric="p50")
     trips = trips[trips.backend == NAME]

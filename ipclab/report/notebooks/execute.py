@@ -31,16 +31,14 @@ def execute(
     output: Path,
     *,
     timeout_s: float,
-    metadata: Mapping[str, Any] | None = None,
     kernel: "Kernel | None" = None,
     say: Any = None,
 ) -> list[str]:
     """Execute `notebook` with `parameters` into `output`, which appears when all is done.
 
-    `timeout_s` is for the notebook as a whole; `metadata` becomes `nb.metadata.ipclab`, which
-    exporters read (lang, title, date, run, attachments). The kernel is this interpreter; one that
-    is given is used again. What cells print to stderr, such as progress, goes to the file `say`;
-    it is no content, and returned as lines that name their cells.
+    `timeout_s` is for the notebook as a whole. The kernel is this interpreter; one that is given is
+    used again. What cells print to stderr, such as progress, goes to the file `say`; it is no
+    content, and returned as lines that name their cells.
 
     Raises UsageError for wrong parameters and for a notebook of another language than Python,
     before a kernel starts, and LabError when a cell fails or time runs out.
@@ -52,7 +50,6 @@ def execute(
     with nullcontext(kernel) if kernel else Kernel() as used:
         executed = used.run(notebook, values, timeout_s, say)
     asides = _settled(executed, notebook)
-    executed.metadata["ipclab"] = dict(metadata or {})
     write_whole(output, nbformat.writes(executed).encode())  # type: ignore[no-untyped-call]
     return asides
 

@@ -1,7 +1,7 @@
-"""nbformat and jsonschema, which it needs, without the two seconds that building grammars takes.
+"""nbformat without the two seconds that building grammars takes.
 
-jsonschema imports rfc3987_syntax where that is installed, as it is beside JupyterLab: 38 grammars
-of addresses in any script, which no notebook has to be checked for.
+jsonschema, which it imports, imports rfc3987_syntax where that is installed, as it is beside
+JupyterLab: 38 grammars of addresses in any script, which no notebook has to be checked for.
 """
 
 import importlib.util
@@ -22,10 +22,9 @@ _later = GRAMMARS not in sys.modules and importlib.util.find_spec(GRAMMARS) is n
 if _later:
     sys.modules[GRAMMARS] = ModuleType(GRAMMARS)
     vars(sys.modules[GRAMMARS])["is_valid_syntax"] = is_valid_syntax
-import jsonschema  # noqa: E402
 import nbformat  # noqa: E402
 
 if _later:
     del sys.modules[GRAMMARS]
 
-__all__ = ["jsonschema", "nbformat"]
+__all__ = ["nbformat"]

@@ -25,10 +25,9 @@ from ipclab.store.files import sha256
 from ipclab.store.run import RunFolder
 from ipclab.tables.table import Table
 from ipclab.words import output
-from ipclab.words.catalogue import SOURCE
+from ipclab.words.catalogue import LOCALE, SOURCE
 from ipclab.words.filling import variable_named
 from ipclab.words.numbers import plain_value
-from ipclab.words.ours import LOCALE, control_file
 from ipclab.words.sentences import sentence
 from ipclab.words.words import Words
 
@@ -196,7 +195,7 @@ def executed(paths: Paths, run: RunFolder, langs: Sequence[str], notebook: str) 
         *(file for files in code_files(CODE).values() for file in files),
         *(file for lang in langs for file in sorted(LOCALE.glob(f"{lang}/*/*.po"))),
         *sorted(paths.published.iterdir()),
-        *filter(Path.is_file, [control_file(paths)]),
+        *filter(Path.is_file, [paths.control]),
         *sorted(source.parent.glob("*.toml")),  # the claims of a person's own notebook
     ]
     stamp = hashlib.sha256("".join(map(sha256, inputs)).encode())

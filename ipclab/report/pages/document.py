@@ -25,8 +25,9 @@ from ipclab.stats.intervals import LEVEL
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
 from ipclab.words import blocks
-from ipclab.words.catalogue import LANGUAGES, SOURCE, Catalogue
+from ipclab.words.catalogue import LANGUAGES, SOURCE
 from ipclab.words.numbers import Formatter
+from ipclab.words.words import Words
 
 ADVICE = "-advice"  # ends the names of tables that say what to do: no preliminary report has any
 WORDS = table_beside(__file__, "labels.toml")
@@ -111,13 +112,12 @@ class Document:
 def read_document(
     notebook: Any,
     folder: Path,
-    locale: Path | None = None,
     name: str = "",
     beside: Path | None = None,
 ) -> Document:
     """Return the document of an executed notebook.
 
-    `notebook.metadata.ipclab` may hold lang, title, date, run, notebook (where it can be opened),
+    `notebook.metadata.ipclab` may hold lang, date, run, notebook (where it can be opened),
     attachments (name to path, relative to `folder`). Pictures are found in `beside`, where the
     notebook lies, or else in `folder`. The first heading is the title when it is of level 1, else
     that of a cell tagged `lab`, else `name`. Code inputs and cells tagged `lab` are left out
@@ -126,9 +126,9 @@ def read_document(
     facts = notebook["metadata"].get("ipclab") or _by_papermill(notebook)
     lang = str(facts.get("lang"))
     lang = lang if lang in LANGUAGES else SOURCE
-    translate = Catalogue.load(lang, locale).translate
-    called, date, run = (str(facts.get(key) or "") for key in ("title", "date", "run"))
-    document = Document(lang, called, date or _today(), run, translate)
+    translate = Words.load(lang).translate
+    date, run = (str(facts.get(key) or "") for key in ("date", "run"))
+    document = Document(lang, "", date or _today(), run, translate)
     document.head = Head.of(facts, lang, translate)
     if run:
         sessions = facts.get("intervals") == BETWEEN_SESSIONS

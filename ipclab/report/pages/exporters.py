@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters.exporter import Exporter, FilenameExtension
-from traitlets import Unicode
 
 from ipclab.errors import LabError
 from ipclab.report.pages.document import Document, read_document
@@ -17,9 +16,6 @@ from ipclab.report.pages.typeset import pdf_of
 class OfDocument(Exporter):
     """What both exporters do: read a notebook as a `Document`, and say what it loses."""
 
-    locale: Any = Unicode("", help="folder of the catalogues; the package's own when empty").tag(
-        config=True
-    )
     convert: Callable[[Document], str | bytes]
 
     def from_notebook_node(
@@ -31,10 +27,9 @@ class OfDocument(Exporter):
         """
         made = self._init_resources(resources)  # type: ignore[no-untyped-call]
         about = made.get("metadata", {})
-        locale = Path(self.locale) if self.locale else None
         name, folder = str(about.get("name", "")), Path(about.get("path", ".") or ".")
         try:
-            document = read_document(nb, folder, locale, name)
+            document = read_document(nb, folder, name)
             content = self.convert(document)
         except LabError as error:
             raise SystemExit(f"ipclab: {error}") from error

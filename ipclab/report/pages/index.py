@@ -16,8 +16,8 @@ from ipclab.report.pages.page import page_of
 from ipclab.report.pages.pandoc import Tree
 from ipclab.store.files import write_whole
 from ipclab.tables.table import Table
-from ipclab.words.catalogue import Catalogue
 from ipclab.words.sentences import SENTENCES
+from ipclab.words.words import Words
 
 NAME = "index.html"
 
@@ -62,7 +62,7 @@ def entry(document: Document, target: str) -> ReportEntry:
 
 def write(entries: Sequence[ReportEntry], folder: Path, about: Mapping[str, Any]) -> Path:
     """Write the first page of `entries` into `folder`; `about` is what reports are told."""
-    translate = Catalogue.load(about["lang"]).translate
+    translate = Words.load(about["lang"]).translate
     title = translate(WORDS["page"]["index"])
     page = Document(about["lang"], title, about["date"], about["run"], translate)
     page.head = Head.of(about, about["lang"], translate)

@@ -10,13 +10,13 @@ from ipclab.lab.shell import jupyters
 from ipclab.tables.table import Table
 from ipclab.words import output as ours
 from ipclab.words.blocks import translated
-from ipclab.words.catalogue import Catalogue
 from ipclab.words.markdown import output_markdown
+from ipclab.words.words import Words
 
 
 def localised(notebook: Any, lang: str) -> Any:
     """Return an executed notebook whose narrative and outputs are those of one language."""
-    words = Catalogue.load(lang)
+    words = Words.load(lang)
     made = deepcopy(notebook)
     for cell in made.cells:
         if cell.cell_type == "markdown":

@@ -121,14 +121,14 @@ def _row(row: Any) -> list[str]:
 
 
 def take_title(document: "Document", otherwise: str) -> None:
-    """Take the first heading for the title when it is of level 1, unless there is a title."""
+    """Take the first heading for the title when it is of level 1."""
     for place, block in enumerate(document.blocks):
         if isinstance(block, Markup) and _HEADING.search(block.html):
             break
         if isinstance(block, Prose) and (headings := _headings(block.tree)):
             level, _, words = headings[0]["c"]
             if level == 1:
-                document.title = document.title or text_of(words).strip()
+                document.title = text_of(words).strip()
                 rest = [node for node in block.tree if node is not headings[0]]
                 document.blocks[place] = Prose(rest)
             break

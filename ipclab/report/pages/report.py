@@ -24,11 +24,10 @@ from ipclab.session.progress import TEXT, Progress
 from ipclab.spawn import ledger
 from ipclab.store.files import write_whole
 from ipclab.store.run import RunFolder
-from ipclab.words.catalogue import LANGUAGES, Catalogue
-from ipclab.words.ours import control_file
+from ipclab.words.catalogue import LANGUAGES
+from ipclab.words.words import Words
 
 LONGEST_MEASURING_S = 7 * 86_400.0
-TONGUES = {lang: str(language["name"]) for lang, language in LANGUAGES.items()}
 RESTS_ON = {"appendix": "payload"}  # whose values a document quotes and follows, by its notebook
 DATA = "data"  # beside the reports: the frames as CSV
 SEVERAL = {"runs", "bundles"}  # what notebooks on several runs ask for
@@ -71,7 +70,7 @@ def render_run(
         progress.say(f"{run.id} does not hold {', '.join(absent)}: no page of it is made")
     ledger.close_dead_sessions(paths.ledger)  # kernels' folders of reports that were killed
     lab = Lab.of(run, paths, langs[0])
-    for file in (*filter(Path.is_file, [control_file(paths)]), *([claims] if claims else [])):
+    for file in (*filter(Path.is_file, [paths.control]), *([claims] if claims else [])):
         with_own(lab, str(file))  # which refuses what cannot be judged
     tables = write_frames(run, out / DATA)
     jobs = [*_jobs(paths, run, pages, langs, tables, claims)]
@@ -204,7 +203,7 @@ def _jobs(
     titles = {(page, lang): words.report_title(page, lang) for page, lang in product(pages, langs)}
     address = {page: f"{quote(page.stem)}.html" for page in pages}
     first = {
-        lang: (Catalogue.load(lang).translate(WORDS["page"]["index"]), index.NAME) for lang in langs
+        lang: (Words.load(lang).translate(WORDS["page"]["index"]), index.NAME) for lang in langs
     }
     given = {"run": str(run.path)} | ({"claims": str(claims)} if claims else {})
     for notebook in pages:
@@ -220,7 +219,7 @@ def _jobs(
             others = {each: f"../{each}/{address[notebook]}" for each in langs} | {lang: ""}
             beside = address | {notebook: ""}
             links = [
-                [(TONGUES[each], target) for each, target in others.items()],
+                [(LANGUAGES[each]["name"], target) for each, target in others.items()],
                 [first[lang], *((titles[page, lang], beside[page]) for page in pages)],
             ]
             about[lang] = {**shared, "links": links}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -11,26 +11,24 @@ from ipclab.plugins import code_files
 from ipclab.report.notebooks import quotes
 from ipclab.store.files import dump_json, sha256, write_whole
 from ipclab.store.run import INDEX, RunFolder
-from ipclab.words.ours import LOCALE, control_file
+from ipclab.words.catalogue import LOCALE
 
 MANIFEST = "manifest.json"
 # what a page is made with
 CODE = (*quotes.CODE, ".css", ".j2", ".jinja", ".js", ".typ")
+# digests of files by name, by kind
+Inputs = dict[Literal["data", "code", "words", "lock", "claims"], dict[str, str]]
 
 
-class _Manifest(msgspec.Struct):
+class _Manifest(msgspec.Struct, omit_defaults=True):
     runs: list[str]
-    inputs: dict[Literal["data", "code", "words", "lock", "claims"], dict[str, str]]
+    inputs: Inputs
     made: dict[str, str]
     claims: str = ""
 
 
-def inputs(
-    paths: Paths, runs: Sequence[Path], claims: Path | None = None
-) -> dict[str, dict[str, str]]:
+def inputs(paths: Paths, runs: Sequence[Path], claims: Path | None = None) -> Inputs:
     """Return the digest of every file that a report on `runs` follows from, by kind.
-
-    Kinds are data, code, words, lock, claims.
 
     `claims` is the file of a person's own claims, where one was given.
     """
@@ -43,7 +41,7 @@ def inputs(
         top = run.parent if len(runs) == 1 else run.parent.parent
         parts = [*(run / "points").rglob("*.parquet"), *(run / "raw").rglob("*")]
         data |= digests(top, [run / INDEX, *parts])
-    stated = [control_file(paths), *([claims] if claims else [])]
+    stated = [paths.control, *([claims] if claims else [])]
     return {
         "data": data,
         "code": code,
@@ -67,14 +65,9 @@ def write_manifest(
 ) -> None:
     """Note beside the reports in `out` what they were made from."""
     folders = [run.path for run in runs]
-    about: dict[str, Any] = {
-        "runs": [*map(str, folders)],
-        "inputs": inputs(paths, folders, claims),
-        "made": digests(out, made),
-    }
-    if claims:
-        about["claims"] = str(claims)
-    write_whole(out / MANIFEST, dump_json(about))
+    made_from = inputs(paths, folders, claims)
+    about = _Manifest([*map(str, folders)], made_from, digests(out, made), str(claims or ""))
+    write_whole(out / MANIFEST, dump_json(msgspec.to_builtins(about)))
 
 
 def stale(paths: Paths, out: Path) -> list[str]:

@@ -19,8 +19,7 @@ def inline(svg: str, prefix: str, title: str) -> str:
     root = _parse(svg)
     for parent in root.iter():
         for child in list(parent):
-            is_comment = not isinstance(child.tag, str)
-            if is_comment or child.tag in _DROPPED:
+            if child.tag in _DROPPED:
                 parent.remove(child)
         parent.attrib = {
             name: _renamed(name, value, prefix)

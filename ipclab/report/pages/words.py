@@ -7,6 +7,7 @@ ipclab.report.pages.words update` rewrites them, `... gate` prints what is wrong
 import re
 import sys
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 
@@ -26,10 +27,11 @@ from ipclab.report.pages.extraction import (
 )
 from ipclab.store.files import write_whole
 from ipclab.words import filling
-from ipclab.words.catalogue import LANGUAGES, PACKAGE, SOURCE, Catalogue, catalogue_path
+from ipclab.words.catalogue import LANGUAGES, LOCALE, PACKAGE, SOURCE, catalogue_path, translations
 from ipclab.words.filling import placeholders
-from ipclab.words.ours import LOCALE, packages_with_words
+from ipclab.words.words import Words
 
+PACKAGES = "ipclab", "ipclab_more"  # ours, where they are installed
 TEXT = "text.toml"  # what a text did, beside its study
 LABELS = "labels.toml"  # the package's words by name; those of its table `plain` are not translated
 OBSOLETE = "obsolete:"  # how the gate names what nothing says
@@ -40,6 +42,12 @@ ALLOWED = re.compile(RULES["allowed"], re.VERBOSE)
 _CAPTION = re.compile(r"^: .*\{#([\w-]+)\}$")  # of a table in prose, and its address
 _FOOTNOTE = re.compile(r"\[\^[\w-]+\]")
 OTHERS = [lang for lang in LANGUAGES if lang != SOURCE]
+
+
+def packages_with_words() -> tuple[Path, ...]:
+    """Return the folders of our packages that are installed."""
+    specs = [find_spec(name) for name in PACKAGES]
+    return tuple(Path(spec.origin).parent for spec in specs if spec and spec.origin)
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ def report_title(notebook: Path, lang: str) -> str:
     """Return a report's title in `lang`: the notebook's first heading, else its name."""
     titles = [title(cell_markdown(cell) or "") for cell in read_notebook(notebook)["cells"]]
     first = next(filter(None, titles), notebook.stem)
-    return Catalogue.load(lang).translate(first.removeprefix("# "))
+    return Words.load(lang).translate(first.removeprefix("# "))
 
 
 EXTRACTORS = {".py": of_code, ".ipynb": of_notebook, ".toml": of_toml, ".csv": of_facts}
@@ -108,7 +116,7 @@ def update(sources: Sources | None = None) -> dict[str, int]:
     missing: dict[str, int] = {}
     for lang in OTHERS:
         folder = catalogue_path(lang, sources.locale).parent
-        old = Catalogue.load(lang, sources.locale).words if any(folder.glob("*.po")) else {}
+        old = translations(lang, sources.locale) if any(folder.glob("*.po")) else {}
         for domain, wanted in domains.items():
             write_whole(folder / f"{domain}.po", _po(lang, wanted, old).encode())
         missing[lang] = sum(len(wanted.keys() - old.keys()) for wanted in domains.values())
@@ -126,7 +134,7 @@ def gate(sources: Sources | None = None) -> list[str]:
     for msgid, files in wanted.items():
         problems += [f"{file.name}: {said}" for file in files for said in digits(msgid)]
     for lang in OTHERS:
-        words = Catalogue.load(lang, sources.locale).words
+        words = translations(lang, sources.locale)
         lines = [f"untranslated: {msgid[:60]!r}" for msgid in wanted if msgid not in words]
         lines += [f"{OBSOLETE} {msgid[:60]!r}" for msgid in words if msgid not in wanted]
         for msgid, msgstr in words.items():

@@ -15,7 +15,6 @@ from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
 from ipclab.lab.shell import Multilingual
 from ipclab.paths import checkout, table_beside
-from ipclab.report.sheet import as_frame
 from ipclab.stats.compare import UNDECIDED as NOT_TOLD_APART
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.tabulation import tabulated
@@ -156,9 +155,11 @@ def text(lab: Lab, answer: Answer) -> str:
     """Return the whole answer as text for a terminal."""
     parts = [verdict(lab, answer)]
     for frame in tables(lab, answer).values():
-        table = as_frame(tabulated(lab, frame, ""))
-        if len(table):
-            parts.append(table.to_string(index=False, justify="left"))
+        table = tabulated(lab, frame, "")
+        if table.rows:
+            heads = [column.label for column in table.columns]
+            cells = pd.DataFrame(table.rows, columns=heads)
+            parts.append(cells.to_string(index=False, justify="left"))
     return "\n\n".join(parts)
 
 
