@@ -11,7 +11,7 @@ import pandas as pd
 
 from ipclab.claims import computed, wording
 from ipclab.claims.claim import Claim, FindValues
-from ipclab.claims.differences import NOT_OF_TEXT, less_of
+from ipclab.claims.differences import less_of
 from ipclab.claims.file import OWN, OwnClaim
 from ipclab.claims.lines import Lines, stated_in
 from ipclab.claims.numbers import Numbers
@@ -158,7 +158,7 @@ def claims_table(
     frame = pd.DataFrame(dict(zip(map(lab.say, heads), columns, strict=True)))
     if study != OWN:
         by_study = {name: less_of(lab, name) for name in shown.study.unique()}
-        none = lab.say(NOT_OF_TEXT)
+        none = lab.say(N_("not run by the text"))
         pairs = zip(shown.study, shown.arm, strict=True)
         frame[lab.say(N_("Run of the text"))] = [
             by_study[name].get(arm, none) for name, arm in pairs
