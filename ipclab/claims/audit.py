@@ -31,7 +31,6 @@ from ipclab.words.words import DASH
 if TYPE_CHECKING:
     from ipclab.lab.lab import Lab
 
-METHOD_NAMES = labels.WORDS["methods"]
 UNDECIDED = N_(
     "A verdict is undecided when the interval contains the rule's bound, or when there is none. What"
     " this run decides stands first."
@@ -152,7 +151,7 @@ def claims_table(
         return tabulated(lab, shown, caption, name=name)
     shown = shown.sort_values("decided", ascending=False, kind="stable")
     fairly = shown.fair_told.where(shown.fairly, lab.say(N_("as published")))
-    heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *METHOD_NAMES.values()]
+    heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *labels.WORDS["methods"].values()]
     words = with_sections(lab, shown)
     columns = (shown.id, words, shown.bounds, shown.own_told, shown.here_told, fairly)
     frame = pd.DataFrame(dict(zip(map(lab.say, heads), columns, strict=True)))
