@@ -17,8 +17,8 @@ from ipclab.claims.file import Control, File, OwnClaim
 from ipclab.claims.requirement import Requirement
 from ipclab.claims.verdicts import on_run
 from ipclab.errors import LabError, UsageError, hint
-from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
-from ipclab.lab.factors import check_levels
+from ipclab.frames.address import Address
+from ipclab.lab.factors import check_address
 from ipclab.store.files import file_text
 from ipclab.store.run import RunFolder
 
@@ -206,16 +206,12 @@ def _check_address(address: Address, frame: pd.DataFrame, run: RunFolder) -> Non
     """Raise `UsageError`, with the nearest name, for an address that the run cannot have."""
     if frame.empty:
         return
+    check_address(run, address, frame)
     columns = set(map(str, frame.columns))
-    words = {}
     rows = frame
-    for name, level in address.levels:
-        if name in columns and level not in (EVERY, *ENDS) and not KNOWN.search(level):
-            named_levels = [part.strip() for part in level.split("|")]
-            # of numbers, whatever was measured can be asked for
-            words[name] = [each for each in named_levels if not each.isdecimal()]
-            rows = rows[rows[name].astype(str).isin(named_levels)]
-    check_levels(run, address.study, frame, words)
+    for name, levels in address.named.items():
+        if name in columns:
+            rows = rows[rows[name].astype(str).isin(levels)]
     wanted = [(name, columns) for name, _ in address.levels]
     # a run without these levels does not tell which ops and metrics they have
     if len(rows):
