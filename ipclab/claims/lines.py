@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pandas as pd
 
+from ipclab.bounds.points import cut_points
 from ipclab.claims.amounts import RuleError, amount, named
 from ipclab.claims.comparison import Rule
 from ipclab.claims.computed import numbers_at
@@ -145,8 +146,7 @@ class Lines:
     def _check_rule(self, rule: Rule, line: str, run: RunFolder) -> None:
         for address in rule.addresses:
             try:
-                frame = numbers_at(run, [address]).frames[address.study]
-                _check_address(address, frame, run)
+                _check_address(address, cut_points(run, address.study), run)
             except UsageError as error:
                 raise UsageError(line, f"{address}: {error.what}", error.fix) from error
         try:
