@@ -97,11 +97,6 @@ def native(questions: Questions, study: str, op: str, levels: Mapping[Any, Any])
 Statistic = Callable[[Sequence[float]], float]  # of a limit's launches (ns): the one that is taken
 
 
-def _floor(ns: Callable[[Statistic], float], limits: tuple[Key, ...]) -> Floor:
-    """Return the floor that is so long by a statistic of its limits."""
-    return Floor(ns(median), limits, ns(min), ns(max))
-
-
 class Floors:
     """The limits of a run, by the medians of each one's launches in ns."""
 
@@ -137,7 +132,7 @@ class Floors:
         if key is None:
             return None
         times = self.medians[key]
-        return _floor(lambda of: of(times), (key,))
+        return Floor(median(times), (key,), times[0], times[-1])
 
     def _copies(self, bound: Bound, levels: Mapping[Any, Any]) -> Floor | None:
         """Return passes of memcpy, and a wake-up where one is needed and was measured."""
@@ -162,4 +157,4 @@ class Floors:
             copy = float(np.exp(np.interp(np.log(near), sizes, times))) * size / near
             return bound.copies * copy + sum(of(self.medians[key]) for key in wakes)
 
-        return _floor(ns, (*around, *wakes))
+        return Floor(ns(median), (*around, *wakes), ns(min), ns(max))

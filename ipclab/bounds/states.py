@@ -22,7 +22,6 @@ from ipclab.frames.points import VALUES
 from ipclab.frames.remembered import remembered_frame
 from ipclab.frames.rows import narrowed
 from ipclab.stats.sessions import several
-from ipclab.store.questions import Questions
 from ipclab.store.run import RunFolder
 
 AGREE = 0.10  # the share by which medians of one state may differ
@@ -97,24 +96,15 @@ def of_study(run: RunFolder, study: str) -> pd.DataFrame:
     if medians.empty:
         return medians.assign(**dict.fromkeys(COLUMNS))
     launches, bounds = (derived.read_frame(run, name, "launches") for name in (study, LIMITS))
-    return states_joined(medians, launches, bounds, run.questions)
-
-
-def states_joined(
-    medians: pd.DataFrame, launches: pd.DataFrame, bounds: pd.DataFrame, questions: Questions
-) -> pd.DataFrame:
-    """Return p50 rows of a study's point frame, of times, with their `states`.
-
-    `launches` is the study's launch frame, `bounds` that of the limits, if they were measured.
-    """
     below = dict[Hashable, float]()
     if len(bounds):
-        below = limits.below_limit(limits.with_limits(medians, bounds, questions)).lowest.to_dict()
-    again = questions.of(medians.study.iloc[0]).again if len(medians) else ()
-    return medians.join(states(_of_each_launch(medians, launches), again, below))
+        bounded = limits.with_limits(medians, bounds, run.questions)
+        below = limits.below_limit(bounded).lowest.to_dict()
+    again = run.questions.of(study).again
+    return medians.join(states(of_each_launch(medians, launches), again, below))
 
 
-def _of_each_launch(medians: pd.DataFrame, launches: pd.DataFrame) -> pd.DataFrame:
+def of_each_launch(medians: pd.DataFrame, launches: pd.DataFrame) -> pd.DataFrame:
     """Return rows whose values by heat are the launches', where they were those of sessions."""
     if not medians.heats.map(several).any():
         return medians

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ipclab.claims import computed, wording
 from ipclab.claims.claim import Claim, FindValues
-from ipclab.claims.differences import NOT_OF_TEXT, less_of
+from ipclab.claims.differences import less_of
 from ipclab.claims.file import OWN, OwnClaim
 from ipclab.claims.lines import Lines, stated_in
 from ipclab.claims.numbers import Numbers
@@ -30,7 +30,6 @@ from ipclab.words.words import DASH
 if TYPE_CHECKING:
     from ipclab.lab.lab import Lab
 
-METHOD_NAMES = labels.WORDS["methods"]
 UNDECIDED = N_(
     "A verdict is undecided when the interval contains the rule's bound, or when there is none. What"
     " this run decides stands first."
@@ -151,13 +150,13 @@ def claims_table(
         return tabulated(lab, shown, caption, name=name)
     shown = shown.sort_values("decided", ascending=False, kind="stable")
     fairly = shown.fair_told.where(shown.fairly, lab.say(N_("as published")))
-    heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *METHOD_NAMES.values()]
+    heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *labels.WORDS["methods"].values()]
     words = with_sections(lab, shown)
     columns = (shown.id, words, shown.bounds, shown.own_told, shown.here_told, fairly)
     frame = pd.DataFrame(dict(zip(map(lab.say, heads), columns, strict=True)))
     if study != OWN:
         by_study = {name: less_of(lab, name) for name in shown.study.unique()}
-        none = lab.say(NOT_OF_TEXT)
+        none = lab.say(N_("not run by the text"))
         pairs = zip(shown.study, shown.arm, strict=True)
         frame[lab.say(N_("Run of the text"))] = [
             by_study[name].get(arm, none) for name, arm in pairs

@@ -28,17 +28,12 @@ SAID = {
     OTHER: N_("other"),
     UNSTATED: N_("not stated"),
 }
-NOT_RUN, NONE_RUN = N_("not run here"), N_("not run here ({why})")
-NOT_OF_TEXT = N_("not run by the text")
-LEFT_OUT = N_("not of the profile {profile}")
+NOT_RUN = N_("not run here")
 RANGE = N_("{low} to {high}")
 CHANGES = N_("{k} of {n} values, {low} to {high} times")
-BUT = N_("identical but for: {rows}")
 DECIDED = N_("Decided: {m} of the {n} statements that this machine can test.")
-IDENTICAL = N_("identical in all {n} parameters")
 OF_COUNT, OF_WORD = N_("{here} of {text}"), N_("{here} instead of {text}")
 OF_VALUES = N_("{here} of {text} values")
-OF_TEXT = N_("{what} ({parts})")
 HEADS = [
     *(N_("Experiment"), N_("Parameter")),
     *(N_("As the text"), N_("Here"), N_("Faithful"), N_("Changes the result")),
@@ -78,9 +73,9 @@ def identical_but(lab: Data, study: str, most: int = 0) -> str:
     every = faithfulness(lab, study)
     counted_first = sorted(every, key=lambda one: not _is_counted(one)) if most else every
     if rows := _differing(lab, counted_first, most):
-        return lab.say(BUT, rows=rows)
+        return lab.say(N_("identical but for: {rows}"), rows=rows)
     stated = [one for one in every if one.how != UNSTATED]
-    return lab.say(IDENTICAL, n=len(stated)) if every else ""
+    return lab.say(N_("identical in all {n} parameters"), n=len(stated)) if every else ""
 
 
 def less_of(lab: Data, study: str) -> dict[str, str]:
@@ -106,7 +101,7 @@ def _differing(lab: Data, every: Iterable[Faithfulness], most: int = 0) -> str:
     for one in (one for one in every if one.differs):
         differing.setdefault(one.what, {})[_briefly(lab, one)] = None
     rows = [
-        lab.say(OF_TEXT, what=_word(lab, what), parts=lab.words.joined([*parts]))
+        lab.say(N_("{what} ({parts})"), what=_word(lab, what), parts=lab.words.joined([*parts]))
         for what, parts in differing.items()
     ]
     said = lab.words.joined(rows[: most or None], N_("; "))
@@ -166,8 +161,8 @@ def _how(lab: Data, one: Faithfulness) -> str:
         return _word(lab, one.how)
     k = _range(lab, one.times)
     profile = lab.level("profile", lab.run.profile)
-    why = one.why or lab.say(LEFT_OUT, profile=profile)
-    said = SAID[one.how] if one.here else NONE_RUN
+    why = one.why or lab.say(N_("not of the profile {profile}"), profile=profile)
+    said = SAID[one.how] if one.here else N_("not run here ({why})")
     return lab.say(said, k=k, levels=levels, why=why)
 
 

@@ -25,6 +25,7 @@ import pandas as pd
 
 from ipclab.frames.derived import run_digest
 from ipclab.frames.remembered import remembered
+from ipclab.frames.rows import narrowed
 from ipclab.lab.data import Data
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity
@@ -210,10 +211,8 @@ def _numbers(lab: Data, row: Mapping[str, Any], rows: pd.DataFrame) -> Iterable[
 
 
 def _narrowed(frame: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
-    for name, level in levels.items():
-        wanted = level if isinstance(level, list) else [level]
-        frame = frame[frame[name].isin(wanted)] if name in frame else frame.iloc[:0]
-    return frame
+    """Return the rows with all `levels`; none where a factor is none of the frame."""
+    return narrowed(frame, levels) if levels.keys() <= set(frame) else frame.iloc[:0]
 
 
 def _effect(lab: Data, frame: pd.DataFrame, told: Mapping[str, Any]) -> list[Quantity]:

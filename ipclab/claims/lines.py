@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pandas as pd
 
+from ipclab.bounds.points import cut_points
 from ipclab.claims.amounts import RuleError, amount, named
 from ipclab.claims.comparison import Rule
 from ipclab.claims.computed import numbers_at
@@ -17,8 +18,8 @@ from ipclab.claims.file import Control, File, OwnClaim
 from ipclab.claims.requirement import Requirement
 from ipclab.claims.verdicts import on_run
 from ipclab.errors import LabError, UsageError, hint
-from ipclab.frames.address import ENDS, EVERY, KNOWN, Address
-from ipclab.lab.factors import check_levels
+from ipclab.frames.address import Address
+from ipclab.lab.factors import check_address
 from ipclab.store.files import file_text
 from ipclab.store.run import RunFolder
 
@@ -145,8 +146,7 @@ class Lines:
     def _check_rule(self, rule: Rule, line: str, run: RunFolder) -> None:
         for address in rule.addresses:
             try:
-                frame = numbers_at(run, [address]).frames[address.study]
-                _check_address(address, frame, run)
+                _check_address(address, cut_points(run, address.study), run)
             except UsageError as error:
                 raise UsageError(line, f"{address}: {error.what}", error.fix) from error
         try:
@@ -206,16 +206,12 @@ def _check_address(address: Address, frame: pd.DataFrame, run: RunFolder) -> Non
     """Raise `UsageError`, with the nearest name, for an address that the run cannot have."""
     if frame.empty:
         return
+    check_address(run, address, frame)
     columns = set(map(str, frame.columns))
-    words = {}
     rows = frame
-    for name, level in address.levels:
-        if name in columns and level not in (EVERY, *ENDS) and not KNOWN.search(level):
-            named_levels = [part.strip() for part in level.split("|")]
-            # of numbers, whatever was measured can be asked for
-            words[name] = [each for each in named_levels if not each.isdecimal()]
-            rows = rows[rows[name].astype(str).isin(named_levels)]
-    check_levels(run, address.study, frame, words)
+    for name, levels in address.named.items():
+        if name in columns:
+            rows = rows[rows[name].astype(str).isin(levels)]
     wanted = [(name, columns) for name, _ in address.levels]
     # a run without these levels does not tell which ops and metrics they have
     if len(rows):

@@ -70,8 +70,7 @@ def reason(lab: Data, claim: Claim, verdict: Verdict, own: bool) -> str:
         return lab.say((claim.unstated if own else claim.untestable) or REASONS["unsaid"])
     if verdict.need:
         here = Quantity(run_constants(lab.run.about).get(verdict.need), "count")
-        needed = NEEDS.get(verdict.need, REASONS["unmeasured"])
-        return lab.say(needed, least=claim.needs[verdict.need], here=here, fact=verdict.need)
+        return lab.say(NEEDS[verdict.need], least=claim.needs[verdict.need], here=here)
     address = Address.read(verdict.missing)
     if address and derived.read_frame(lab.run, address.study, "points").empty:
         return lab.say(REASONS["unrun"], study=address.study)

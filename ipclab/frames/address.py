@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ipclab.errors import LabError, UsageError, hint
+from ipclab.errors import LabError
 from ipclab.frames.rows import ambiguous, quantity
 from ipclab.stats.product import Run
 from ipclab.stats.quantity import Quantity, missing
@@ -27,8 +27,7 @@ USUAL = ("p50", "mean")
 UNITS = {"size_bytes": "B", "chunk": "B", "threshold": "B"}
 EVERY, ENDS = "*", ("max", "min")
 Points = Callable[[str], pd.DataFrame]
-# The words that a run knows as levels of a factor: of a study, a factor and the study's frame
-Words = Callable[[str, str, pd.DataFrame], set[str]]
+Check = Callable[["Address", pd.DataFrame], None]  # which raises
 Axes = frozenset[tuple[str, Any]]
 
 
@@ -64,6 +63,15 @@ class Address:
         levels = ",".join(f"{name}={level}" for name, level in self.levels)
         tail = f".{self.metric}" if self.metric else ""
         return f"{'text.' if self.text else ''}{self.study}.{'|'.join(self.ops)}[{levels}]{tail}"
+
+    @property
+    def named(self) -> dict[str, list[str]]:
+        """Return the levels that it names, by factor: not all, ends, or what a run fills in."""
+        return {
+            name: [part.strip() for part in level.split("|")]
+            for name, level in self.levels
+            if level not in (EVERY, *ENDS) and not KNOWN.search(level)
+        }
 
     def find(
         self, frame: pd.DataFrame, numbers: Mapping[str, float] | None = None, loose: bool = False
@@ -146,38 +154,21 @@ class Address:
             yield frozenset(zip(several, key, strict=True)), found[places[0]]
 
 
-def _check_levels(address: Address, frame: pd.DataFrame, known: Words) -> None:
-    """Raise `UsageError`, with the nearest, for a level that is `known` nowhere.
-
-    A level that is known and was not measured is no mistake; of numbers nothing is known.
-    """
-    for name, level in address.levels:
-        if level in (EVERY, *ENDS) or KNOWN.search(level):
-            continue
-        words = known(address.study, name, frame)
-        if words and name in frame:
-            words |= set(frame[name].dropna().astype(str))
-        for part in map(str.strip, level.split("|")):
-            if words and part not in words:
-                what = f"{address}: there is no {name} {part!r}"
-                raise UsageError(what, "", hint(part, sorted(words)))
-
-
 def value_at(
-    words: str, points: Points, texts: Points, run: Run | None = None, known: Words | None = None
+    words: str, points: Points, texts: Points, run: Run | None = None, check: Check | None = None
 ) -> Quantity | None:
     """Return the value at an address over the frames of `points` of `run`, and `texts`, or None.
 
     What is not there has no value; raises `LabError` when the address names several, and
-    `UsageError` for a level that is not `known`.
+    what `check` does of an address and its frame.
     """
     address = Address.read(words)
     if address is None:
         return None
     try:
         frame = (texts if address.text else points)(address.study)
-        if known and not address.text:
-            _check_levels(address, frame, known)
+        if check and not address.text:
+            check(address, frame)
         rows = address.find(frame, loose=address.text)
     except MissingError:
         return missing("ns" if address.metric in ("", "mean") else "1")

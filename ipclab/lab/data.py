@@ -15,7 +15,7 @@ from ipclab.frames.address import value_at
 from ipclab.frames.points import VALUES
 from ipclab.frames.ratios import Ratios
 from ipclab.frames.rows import ambiguous, narrowed, quantity
-from ipclab.lab.factors import check_levels, words_asked
+from ipclab.lab.factors import check_address, check_levels
 from ipclab.paths import Paths
 from ipclab.stats.quantity import Quantity, missing, of
 from ipclab.store.door import point_of
@@ -153,17 +153,6 @@ class Data:
         units = list(narrowed(of, alike).get("unit", ()))
         return missing(str(units[0]) if units else "ns")
 
-    def ratio(self, over: Quantity | str, under: Quantity | str) -> Quantity:
-        """Return how many times `under` a value is: what `/` gives, of addresses too.
-
-        Of two medians of this run its value and its interval are those of the contest that holds
-        both, or of the heats that both took part in.
-
-        >>> gain = lab.ratio(reopened, kept)
-        """
-        one, other = (self.value(part) if isinstance(part, str) else part for part in (over, under))
-        return one / other
-
     def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
         """Return the rows with a column `cell` of quantities, to pivot into a table.
 
@@ -247,8 +236,8 @@ class Data:
     def _at(self, words: str) -> Quantity | None:
         """Return the value at an address of this run's frames, None where `words` are none."""
         if words not in self._found:
-            known = partial(words_asked, self.run.questions)
-            self._found[words] = value_at(words, self.points, _no_text, Ratios(self.run), known)
+            check = partial(check_address, self.run)
+            self._found[words] = value_at(words, self.points, _no_text, Ratios(self.run), check)
         return self._found[words]
 
     @cached_property

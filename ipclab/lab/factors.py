@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ipclab.errors import UsageError, hint
+from ipclab.frames.address import Address
 from ipclab.store.questions import Questions
 from ipclab.store.run import RunFolder
 from ipclab.studies.questions import usual_levels
@@ -29,12 +30,6 @@ def known_words(questions: Questions, study: str, factor: str, frame: pd.DataFra
     return words
 
 
-def words_asked(questions: Questions, study: str, factor: str, frame: pd.DataFrame) -> set[str]:
-    """Return what `known_words` does of a factor that `study` asks for, nothing of another."""
-    asked = factor in questions.of(study).levels
-    return known_words(questions, study, factor, frame) if asked else set()
-
-
 def check_levels(
     run: RunFolder, study: str, frame: pd.DataFrame, levels: Mapping[str, Any]
 ) -> None:
@@ -55,3 +50,13 @@ def check_levels(
         for level in asked if pd.api.types.is_list_like(asked) else [asked]:
             if isinstance(level, str) and level not in usual | labels.KNOWN:
                 raise UsageError(f"{study} has no {name} {level!r}", "", hint(level, sorted(usual)))
+
+
+def check_address(run: RunFolder, address: Address, frame: pd.DataFrame) -> None:
+    """Raise as `check_levels` does for the words that an address has as levels."""
+    # of numbers, whatever was measured can be asked for
+    words = {
+        name: [level for level in levels if not level.isdecimal()]
+        for name, levels in address.named.items()
+    }
+    check_levels(run, address.study, frame, words)

@@ -199,9 +199,8 @@ class Kinds(Ranked):
         """Return the rows of `after` with their ratio to the row of `before` (`_under`), ascending."""
         if after.empty or before.empty:
             return after.iloc[:0]
-        for part in (after, before):
-            if part.duplicated(on).any():
-                raise LabError(f"several rows share {', '.join(on)}", "", "choose one level")
+        if after.duplicated(on).any():
+            raise LabError(f"several rows share {', '.join(on)}", "", "choose one level")
         pairs = self.over(_those(after, before, on), before, on)
         if "row" in pairs:  # of a sweep of one level the largest is the smallest
             pairs = pairs[pairs.row != pairs.row_under]

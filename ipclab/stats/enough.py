@@ -10,19 +10,16 @@ from ipclab.stats.family import HEAT_LOOKS, heat_level
 from ipclab.stats.paired import FEWEST_HEATS, MOST_FREEDOM, MOST_OF_OTHERS
 
 
-def room_of(ratio: float, bound: float) -> float:
-    """Return how wide half an interval about `ratio` may be: it leaves 1, or fits the bound."""
+def narrower(low: float, high: float, ratio: float, bound: float) -> float:
+    """Return by how many times an interval must be narrower to leave 1, or to fit the bound."""
     apart = abs(math.log(ratio))
-    return max(apart, math.log(1 + bound) - apart)
+    room = max(apart, math.log(1 + bound) - apart)
+    return math.log(high / low) / 2 / room
 
 
 def factor(low: float, high: float, ratio: float, bound: float) -> float:
-    """Return by how many times the launches must grow to leave 1, or to fit the bound.
-
-    Its width shrinks with their square root.
-    """
-    half = math.log(high / low) / 2
-    return (half / room_of(ratio, bound)) ** 2
+    """Return by how many times launches must grow for that: a width shrinks with their root."""
+    return narrower(low, high, ratio, bound) ** 2
 
 
 def look_needed(heats: int, times: float, mechanisms: int, contestants: int, bound: float) -> float:
@@ -65,7 +62,7 @@ def launches_that_decide(comparison: Comparison, bound: float) -> float:
         return max(have + 1, FEWEST_HEATS)
     if not comparison.paired:
         return max(have + 1, math.ceil(have * factor(low, high, ratio, bound)))
-    times = math.log(high / low) / 2 / room_of(ratio, bound)
+    times = narrower(low, high, ratio, bound)
     return look_needed(have, times, comparison.mechanisms, comparison.contestants, bound)
 
 

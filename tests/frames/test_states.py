@@ -76,7 +76,7 @@ def test_launches_of_several_sessions_are_looked_at_one_by_one() -> None:
     heats = [session * SESSION_HEATS for session in range(3)]
     medians = pd.DataFrame([row(27, (27, 27, 27)) | {"heats": heats}])
     launches = pd.DataFrame({"point": "{}", "op": "trip", "metric": "p50", "value": of_session * 3})
-    stated = states.states_joined(medians, launches, pd.DataFrame(), questions())
+    stated = states.states(states.of_each_launch(medians, launches))
     assert list(stated.why) == [states.LAUNCHES]
     assert (stated.fast[0], stated.slow[0]) == (26, 44.5)
 

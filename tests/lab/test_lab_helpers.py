@@ -158,6 +158,14 @@ def test_a_level_that_no_run_can_have_is_told_with_the_nearest(
             ASKING.samples("round_trip", **levels)
 
 
+def test_a_mistyped_level_of_an_address_is_told_with_the_nearest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(data, "enriched_points", lambda run, study: HERE)
+    with pytest.raises(UsageError, match="no backend 'unixx'; did you mean 'unix'"):
+        ASKING.value("round_trip.round-trip[backend=tcp|unixx]")
+
+
 def test_a_level_that_only_this_run_lacks_gives_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "enriched_points", lambda run, study: HERE)
     for levels in (
