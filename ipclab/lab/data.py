@@ -153,6 +153,17 @@ class Data:
         units = list(narrowed(of, alike).get("unit", ()))
         return missing(str(units[0]) if units else "ns")
 
+    def ratio(self, over: Quantity | str, under: Quantity | str) -> Quantity:
+        """Return how many times `under` a value is: what `/` gives, of addresses too.
+
+        Of two medians of this run its value and its interval are those of the contest that holds
+        both, or of the heats that both took part in.
+
+        >>> gain = lab.ratio(reopened, kept)
+        """
+        one, other = (self.value(part) if isinstance(part, str) else part for part in (over, under))
+        return one / other
+
     def cells(self, points: pd.DataFrame, **more: str | tuple[str, str]) -> pd.DataFrame:
         """Return the rows with a column `cell` of quantities, to pivot into a table.
 

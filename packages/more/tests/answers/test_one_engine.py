@@ -115,7 +115,7 @@ def test_choose_agrees_with_the_contest_that_its_need_is_about(
         one, other = (
             f"{need.study}.{need.op}[point={own[name]}].p50" for name in ("other_point", "point")
         )
-        ratio = lab().value(one) / lab().value(other)
+        ratio = lab().ratio(one, other)
         assert (row["ratio"].value, *row["ratio"].ends) == approx((ratio.value, *ratio.ends))
         # sides come in another order, and so do the sums over them
         assert found == approx((known.ratio, known.low, known.high, known.level))

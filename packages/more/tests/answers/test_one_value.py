@@ -120,6 +120,7 @@ def asked(study: str, op: str, over: str, under: str) -> dict[str, Any]:
     return {
         "values of a frame": lab().value(frame, point=over) / lab().value(frame, point=under),
         "values of addresses": lab().value(one) / lab().value(other),
+        "ratio": lab().ratio(one, other),
         "rows over rows": over_frame.cell.iloc[0],
         "claim": on_run(rule.bounds, rule.compared, source).deciding,
         "requirement": judge_frames(requirement, source).value,
