@@ -25,8 +25,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from parts import rebuilt
-from parts.rebuilt import READS, SECONDS, Times
+import rebuilt
+from rebuilt import READS, SECONDS, Times
 
 from ipclab.errors import LabError
 from ipclab.machine import Source, Topology

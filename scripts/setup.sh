@@ -8,6 +8,8 @@ say() { printf 'ipclab: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
 env_dir=$1
+python=$env_dir/bin/python
+uv=$env_dir/bin/uv
 with=${2:-}
 stamp=$env_dir/ipclab-setup
 base=${PYTHON:-python3}
@@ -24,7 +26,7 @@ wanted="$(digest) $(pwd)"
 wanted_native=$(native_digest)
 install_lock() {
     say "installing the packages of $1"
-    "$env_dir/bin/uv" pip install --quiet --python "$env_dir/bin/python" --require-hashes -r "$1" ||
+    "$uv" pip install --quiet --python "$python" --require-hashes -r "$1" ||
         die "packages could not be installed: is a package registry reachable?"
 }
 add_tools() {
@@ -44,26 +46,21 @@ command -v "$base" >/dev/null 2>&1 ||
 
 if [ "${CONDA_PREFIX:-}" = "$env_dir" ]; then
     say "using the conda environment $env_dir"
-    python=$env_dir/bin/python
-    uv=$env_dir/bin/uv
     [ -x "$uv" ] || die "no uv in this conda environment: conda env update -f environment.yml"
-    install_lock requirements.lock
 else
-    python=$env_dir/bin/python
     if [ ! -x "$python" ]; then
         say "making a virtual environment in ${env_dir#"$(pwd)"/}"
         "$base" -m venv "$env_dir" ||
             die "Python cannot make virtual environments: install its venv module (Debian: apt install python3-venv)"
     fi
     pinned=$(awk '/^uv==/ { found = 1; print; next } found && !/^ / { exit } found' requirements.lock)
-    uv=$env_dir/bin/uv
     version=$("$uv" --version 2>/dev/null | cut -d' ' -f2 || true)
     if [ "uv==$version" != "${pinned%% *}" ]; then
         "$python" -m pip install --quiet --disable-pip-version-check --require-hashes -r <(printf '%s\n' "$pinned") ||
             die "uv could not be installed: is a package registry reachable?"
     fi
-    install_lock requirements.lock
 fi
+install_lock requirements.lock
 
 # An environment of before 0.8 has packages that are rooms of ipclab now: what they offered is offered twice else.
 "$uv" pip uninstall --quiet --python "$python" ipclab-measure ipclab-report ipclab-answers 2>/dev/null || true

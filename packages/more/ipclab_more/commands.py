@@ -1,4 +1,4 @@
-"""The commands of the answers: they check what is asked, and then load what answers it."""
+"""The command `choose`: it checks what is asked, and then loads what answers it."""
 
 import json
 import sys

@@ -273,6 +273,5 @@ def _following(lab: Data, slower: pd.DataFrame) -> str:
     """Return who is next after the fastest, in words: several where their ratios look the same."""
     written = [lab.words.numbers.format(ratio, "x") for ratio in slower.ratio]
     names = list(slower.backend[[text == written[0] for text in written]])
-    has_comma = any("," in name for name in names)  # which would not separate them
-    listed = lab.words.joined(names, N_("; ") if has_comma else N_(", "))
-    return lab.say(N_("next: {names}, {ratio:x} as long"), names=listed, ratio=slower.ratio.iloc[0])
+    listed, ratio = lab.words.joined(names), slower.ratio.iloc[0]
+    return lab.say(N_("next: {names}, {ratio:x} as long"), names=listed, ratio=ratio)

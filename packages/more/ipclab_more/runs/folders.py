@@ -15,7 +15,6 @@ from ipclab.store.record import reopened
 from ipclab.store.run import RunFolder
 
 COLUMNS = ("run", "machine", "label", "profile", "studies", "points", "MB", "state")
-MEGABYTE = 1e6
 
 
 def runs_listed(paths: Paths) -> Iterator[dict[str, str]]:
@@ -29,7 +28,7 @@ def runs_listed(paths: Paths) -> Iterator[dict[str, str]]:
             **{name: told[name] for name in COLUMNS[:4]},
             "studies": ",".join(run.about["parameters"]["studies"]),
             "points": str(len(run.points())),
-            "MB": f"{size / MEGABYTE:.1f}",
+            "MB": f"{size / 1e6:.1f}",
             "state": state if run.finished else "unfinished",
         }
 

@@ -1,1 +1,1 @@
-"""The numbers of a run for other programs: tidy rows, and the distribution of one op."""
+"""The numbers of a run for other programs, in tidy rows."""

@@ -18,16 +18,15 @@ from ipclab.frames import derived, tails
 from ipclab.frames.metrics import QUANTILES
 from ipclab.frames.points import KEY, VALUES, Frame, point_rows
 from ipclab.frames.run_table import RUN, levels_as_text, op_rows, told_of_run
-from ipclab.lab.data import Data
 from ipclab.lab.runs import run_named
-from ipclab.paths import Paths, checkout
+from ipclab.paths import Paths
 from ipclab.report.sheet import csv
 from ipclab.stats.quantity import FEW_SAMPLES, Quantity
 from ipclab.store.bundle import place, verify
 from ipclab.store.door import measured_points
 from ipclab.store.run import INDEX, RunFolder, read_run
 from ipclab.words.catalogue import SOURCE
-from ipclab.words.words import Words
+from ipclab.words.words import DASH, Words
 
 SUFFIX = ".ipclab"
 SCHEMA = 1  # of the JSON: docs/values.schema.json
@@ -130,15 +129,15 @@ def as_json(run: RunFolder, table: pd.DataFrame) -> str:
 
 def as_table(run: RunFolder, table: pd.DataFrame) -> str:
     """Return rows as lines for a person: numbers to three digits, with their intervals."""
-    data = Data(run, Words.load(SOURCE), checkout())
+    numbers = Words.load(SOURCE).numbers
     lines = [(*KEY[2:], "levels", "op", "metric", "value")]
     for row in table.to_dict("records"):
         levels = levels_as_text(row["levels"], ", ")
         ends = (row["low"], row["high"]) if math.isfinite(row["low"]) else ()
-        value = Quantity(row["value"], row["unit"], *ends)
-        if pd.isna(row["value"]):
-            value = Quantity(None, row["unit"], kind=FEW_SAMPLES)
-        shown = data.say("{value:interval}" if ends else "{value}", value=value)
+        shown = DASH
+        if not pd.isna(row["value"]):
+            value = Quantity(row["value"], row["unit"], *ends)
+            shown = numbers.format(value, "interval" if ends else "")
         where = (str(row[name]) for name in KEY[2:])
         lines.append((*where, levels, row["op"], row["metric"], shown))
     return "\n".join(aligned(lines))

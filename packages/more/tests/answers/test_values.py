@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -26,8 +25,6 @@ from tests.support.bundled import make_run
 from tests.support.commands import ROOT
 
 STUDY = ["round_trip"]
-# as hdr-plot has it
-READ_BY_PLOTTERS = re.compile(r"\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+)\s+([0-9.]+)")
 Run = Callable[..., "CompletedProcess[str]"]
 
 

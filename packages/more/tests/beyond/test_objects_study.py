@@ -2,7 +2,6 @@
 fails its point.
 """
 
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 
 from ipclab.bounds.floors import bound_of
 from ipclab.errors import LabError
-from ipclab.machine.placement import Placement
 from ipclab.session.heats import heats
 from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
@@ -25,6 +23,7 @@ from ipclab.studies.questions import questions
 from ipclab_more.studies.objects import HANDLE, MIDDLE, SUMMED, ObjectsStudy
 from ipclab_more.studies.objects.contents import MADE
 from ipclab_more.studies.objects.ways import WAYS
+from tests.support.catalogue import FREE
 from tests.support.commands import eventually, files_of, kernel_objects, names_of
 from tests.support.few import some
 from tests.support.measured import SEED, measured
@@ -35,7 +34,6 @@ STUDY, SMOKE = ObjectsStudy(), PROFILES["smoke"]
 COPIES = {"pickle5": 5, "msgpack": 5, "queue": 5, "arrow": 4}
 COPIES |= dict.fromkeys(["pickle5-shm", "arrow-mapped", "shared-memory", "joblib"], 1)
 SIZES, TURNS, LEAST = (1_000, 100_000, 10_000_000), 2, 2  # of a quick run
-ANYWHERE = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
 
 
 def small(kind: str) -> list[Point]:
@@ -46,7 +44,7 @@ def small(kind: str) -> list[Point]:
 
 
 def entered(points: list[Point], effort: Profile) -> list[tuple[Point, list[Role]]]:
-    return [(point, STUDY.roles(point, effort, ANYWHERE, SEED)) for point in points]
+    return [(point, STUDY.roles(point, effort, FREE, SEED)) for point in points]
 
 
 def test_what_cannot_carry_an_object_says_why_and_the_others_share_a_heat() -> None:

@@ -1,23 +1,20 @@
 """Windows to spin before a sleep: what is swept, what waits do in them, and what a launch tells."""
 
-import os
-
 import numpy as np
 import pytest
 
 from ipclab.backends.installed import backend as find
 from ipclab.backends.waiting import spun
-from ipclab.machine.placement import Placement
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.proof import PROVED
 from ipclab.store.launch import Launch
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 from ipclab_more.studies.spin import ALWAYS_NS, SpinStudy
+from tests.support.catalogue import FREE
 
 STUDY = SpinStudy()
 MECHANISMS = ("posix-shm", "shm-eventfd", "shm-futex", "shm-ring", "unix")
-FREE = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
 
 
 def test_who_never_sleeps_has_a_cpu_of_its_own_unless_it_is_asked_for() -> None:

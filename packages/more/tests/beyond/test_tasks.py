@@ -3,7 +3,6 @@ exactly, wrong answers are refused, and a launch is measured by every way that i
 """
 
 import json
-import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 
 from ipclab.errors import LabError
-from ipclab.machine.placement import Placement
 from ipclab.session.heats import heats
 from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
@@ -23,6 +21,7 @@ from ipclab_more.studies.tasks import STARTS, TasksStudy, interpreters, report
 from ipclab_more.studies.tasks.program import measure, ways, work
 from ipclab_more.studies.tasks.program.ways import PROCESS, THREAD, TaskWay, Threads
 from ipclab_more.studies.tasks.program.work import Task, TaskAnswer
+from tests.support.catalogue import FREE
 from tests.support.commands import eventually, kernel_objects, names_of
 from tests.support.measured import SEED, measured
 
@@ -267,10 +266,9 @@ def shared_since(before: set[str]) -> set[str]:
 def test_a_launch_of_every_way_tells_what_a_killed_worker_does_and_leaves_nothing(
     launcher: Launcher,
 ) -> None:
-    anywhere = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
     effort = STUDY.effort(SMOKE)
     wanted = [p for p in STUDY.brief(points("smoke")) if p.levels["arm"] == "main"]
-    entered = [(point, STUDY.roles(point, effort, anywhere, SEED)) for point in wanted]
+    entered = [(point, STUDY.roles(point, effort, FREE, SEED)) for point in wanted]
     before, shared = kernel_objects(), shared_since(set())
     seen = {}
     for point, launch in zip(wanted, measured(launcher, STUDY, entered), strict=True):
@@ -292,9 +290,8 @@ def test_a_launch_of_every_way_tells_what_a_killed_worker_does_and_leaves_nothin
 
 
 def test_a_program_that_fails_is_told_in_one_line(launcher: Launcher) -> None:
-    anywhere = Placement("free", (frozenset(os.sched_getaffinity(0)),), "free")
     point = next(p for p in points() if p.backend == "thread" and p.levels["python"] == OURS)
-    (role,) = STUDY.roles(point, STUDY.effort(SMOKE), anywhere, 3)
+    (role,) = STUDY.roles(point, STUDY.effort(SMOKE), FREE, 3)
     assert role.env["PYTHONPATH"] == str(Path(interpreters.__file__).parent)
     assert json.loads(role.command[-1])["way"] == "thread"
     broken = Contestant(point, [type(role)(role.name, "", {}, role.cpus, command=role.command)])

@@ -10,7 +10,7 @@ from ipclab.spawn.worker import Worker
 from ipclab_more.studies.faults.victim import LATEST
 from ipclab_more.studies.stream.connection import EACH, PRODUCER, StreamWay, consumer_role, join
 
-FIRST, SECOND = consumer_role(0), consumer_role(1)
+FIRST = consumer_role(0)
 BESIDE = ("stopped-reading", "slow-reading")  # faults of one of two consumers
 NOTICED, WATCHED, RECOVERED, LOSSES, LEFT = "noticed", "watched", "recovered", "messages", "left"
 PACE, SLOW = 0.0002, 0.002  # seconds after each message, of a sender and of a slow receiver

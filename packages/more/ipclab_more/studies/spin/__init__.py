@@ -43,8 +43,7 @@ class SpinStudy(Study):
     def backends(self) -> tuple[str, ...]:
         """Return those of the table that are at hand."""
         known = self.table()["arm"][0]["backend"]
-        ready = registry.ready(lambda backend: backend.channel and not backend.ranks)
-        return tuple(name for name in ready if name in known)
+        return tuple(registry.ready(lambda backend: backend.channel and backend.name in known))
 
     def points(self, effort: Profile, sweep: Sweep) -> list[Point]:
         own, asked = self.own(effort), sweep.of(self.backends())

@@ -24,8 +24,7 @@ WAYS = (
     "pool-loky",
 )
 SINCE = {"interpreter": 13, "pool-interpreter": 14}  # of Python 3
-SMALL, MIDDLE = 1_000, 100_000
-SIZES = SMALL, MIDDLE, 10_000_000
+SIZES = 1_000, 100_000, 10_000_000
 PROGRAM = "program"  # the role
 COMMAND = ("-P", "-W", "ignore", "-m", "program.measure")
 

@@ -1,1 +1,0 @@
-"""What several benchmarks are made of, or what one of them runs."""
