@@ -17,15 +17,8 @@ from ipclab.stats.sessions import SESSION_HEATS, by_session, several
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from ipclab.studies.questions import question
-from tests.support.made import framed, make_launch
+from tests.support.made import MAIN, framed, make_launch
 
-MAIN: dict[str, Any] = {
-    "arm": "main",
-    "wait": "block",
-    "gap_ns": 0,
-    "touch": "full",
-    "receive": "bytes",
-}
 LUCK = (1.0, 1.3, 0.9)  # of each session
 
 
