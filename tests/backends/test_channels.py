@@ -27,8 +27,8 @@ from ipclab.spawn.rank_bench import RankBench
 from ipclab.spawn.started import Role
 from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
-from tests.spawn.test_workers import CPUS
 from tests.support.commands import files_of, names_of
+from tests.support.measured import CPUS
 from tests.support.payloads import payload
 
 SIZES = (1, 0, 7, 4097, 65_537, 500_000, 100)

@@ -36,8 +36,8 @@ from tests.support.commands import (
     processes_of,
     servers_of,
 )
+from tests.support.measured import CPUS
 
-CPUS = frozenset(os.sched_getaffinity(0))
 MISSING = mpi.mpi_missing()
 needs_mpi = pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
 NOBODY, PR_SET_DUMPABLE = 65534, 4
@@ -254,7 +254,8 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi_outer import around, world
 from ipclab.spawn.outer_bench import OuterBench
 from dataclasses import replace
-from tests.spawn.test_ranks import CPUS, another, roles
+from tests.spawn.test_ranks import another, roles
+from tests.support.measured import CPUS
 with around() as served:
     if not served:
         with Launcher(Path(sys.argv[1])) as launcher:

@@ -21,8 +21,7 @@ from ipclab.spawn.ledger import close_dead_sessions
 from ipclab.spawn.started import Role
 from tests.support.commands import ROOT, eventually, files_of, names_of, processes_of, servers_of
 from tests.support.few import some
-
-CPUS = frozenset(os.sched_getaffinity(0))
+from tests.support.measured import CPUS
 
 
 def role(target: str, name: str = "solo", cpus: frozenset[int] = CPUS, **arguments: object) -> Role:

@@ -16,7 +16,6 @@ import pytest
 
 from ipclab.backends.interface import Channel
 from ipclab.backends.waiting import Peer, wait
-from ipclab.machine.placement import Placement
 from ipclab.spawn.answered import Proof
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.loops import DISCARDED
@@ -28,12 +27,10 @@ from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.round_trip import GAPS_NS, SIZES, RoundTripStudy, published, start
 from ipclab.studies.round_trip.ends import INTENDED, OP
 from ipclab.studies.round_trip.published import PACKAGE
-from tests.spawn.test_workers import CPUS
-from tests.support.measured import SEED, measured
+from tests.support.measured import FREE, SEED, measured
 
 STUDY = RoundTripStudy()
 QUICK, SMOKE, FULL = PROFILES["quick"], PROFILES["smoke"], PROFILES["full"]
-FREE = Placement("free", (CPUS,), "free")
 SECOND = 10**9
 LEVELS = {"wait": "block", "receive": "bytes", "gap_ns": 0, "touch": "full"}
 

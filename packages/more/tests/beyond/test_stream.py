@@ -13,7 +13,6 @@ import pytest
 
 from ipclab.backends.installed import backends
 from ipclab.errors import UsageError
-from ipclab.machine.placement import Placement
 from ipclab.spawn.heat import Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.proof import END, PayloadError
@@ -29,12 +28,10 @@ from ipclab_more.studies.stream.collect import FROM_SEND, INTENDED, account
 from ipclab_more.studies.stream.consumer import Consumer
 from ipclab_more.studies.stream.processes import FILL_LEAST
 from tests.backends.test_channels import launch
-from tests.spawn.test_workers import CPUS
-from tests.support.measured import SEED, measured
+from tests.support.measured import FREE, SEED, measured
 
 STUDY = StreamStudy()
 SMOKE, FULL = STUDY.effort(PROFILES["smoke"]), STUDY.effort(PROFILES["full"])
-FREE = Placement("free", (CPUS,), "free")
 (STALL_NS,) = LEVELS["stall_ns"]
 TURNS, MINUTE = 2, 60 * 10**9
 STREAMING = sorted({point.backend for point in STUDY.points(FULL, Sweep())})
