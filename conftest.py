@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -22,7 +22,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from tests.support.bundled import make_run
-from tests.support.commands import ROOT, environment
+from tests.support.commands import ROOT, Run, environment
 from tests.support.few import all_asked
 from tests.support.made import make_launch
 from tests.support.rendered import DAILY, DATA, TRANSLATED, report, share_opened
@@ -101,7 +101,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
 @pytest.fixture
 def ipclab(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Callable[..., "CompletedProcess[str]"]:
+) -> Run:
     """The command line, called in this process as a shell in `tmp_path` would, with data of its own
     there.
     """

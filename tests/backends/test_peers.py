@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from ipclab.backends.conform_peer import peer_faults
 from ipclab.backends.interface import Place
 from ipclab.backends.peers import PeerChannel, peer
 from ipclab.backends.waiting import Peer
-from tests.support.commands import ROOT, environment, ran
+from tests.support.commands import ROOT, Run, environment, ran
 from tests.support.few import some
 
 BROKEN = (sys.executable, str(ROOT / "tests/support/broken_peer.py"))
@@ -112,9 +111,7 @@ def test_a_peer_is_a_backend(tmp_path: Path) -> None:
     other.close()
 
 
-def test_what_cannot_be_started_is_told_in_a_line(
-    ipclab: Callable[..., "subprocess.CompletedProcess[str]"],
-) -> None:
+def test_what_cannot_be_started_is_told_in_a_line(ipclab: Run) -> None:
     done = ipclab("conform", "/nowhere/peer")
     assert done.returncode == 1
     assert "/nowhere/peer cannot be started: No such file or directory" in done.stdout

@@ -8,7 +8,6 @@ import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -27,7 +26,7 @@ from ipclab.report.pages.report import held_by, notebooks_of, study_of
 from ipclab.store.bundle import opened
 from ipclab.words.output import FIGURE, TABLE
 from tests.support import reading
-from tests.support.commands import ROOT
+from tests.support.commands import ROOT, Run
 from tests.support.few import some, where
 from tests.support.rendered import DAILY, DATA, TRANSLATED, report, share_opened
 
@@ -146,11 +145,7 @@ def test_nbconvert_alone_gives_the_bytes_of_the_report_in_another_shell(
         assert (tmp_path / file.name).read_bytes() == file.read_bytes()
 
 
-def test_check_knows_current_reports_and_names_what_changed(
-    made: Path,
-    ipclab: Callable[..., "subprocess.CompletedProcess[str]"],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_check_knows_current_reports_and_names_what_changed(made: Path, ipclab: Run) -> None:
     assert ipclab("check", "--out", str(made)).stdout.endswith(
         "every report is what data, code, words and lock give\n"
     )

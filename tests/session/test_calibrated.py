@@ -2,10 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
@@ -25,6 +23,7 @@ from ipclab.store.samples import Measured, encode
 from ipclab.studies.calibration import OP, CalibrationStudy
 from ipclab.studies.profile import PROFILES
 from ipclab.studies.questions import questions_of, questions_plain
+from tests.support.commands import Run
 from tests.support.made import LAUNCH_NS, begun
 
 PLANTED = {"0.10": 1, "0.20": 1, "0.40": 1}
@@ -164,9 +163,7 @@ def test_the_command_plants_as_many_of_each_size_as_tell() -> None:
     assert {each: slower.count(each) for each in slower} == {11: 20, 12: 20, 14: 20}
 
 
-def test_a_command_makes_twins_and_says_what_they_show(
-    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
-) -> None:
+def test_a_command_makes_twins_and_says_what_they_show(ipclab: Run, tmp_path: Path) -> None:
     done = ipclab("calibrate", "--profile", "smoke", "--twins", "2")
     assert done.returncode == 0, done.stderr
     assert "identical code called different: 0 of 0" in done.stdout
