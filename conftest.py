@@ -14,14 +14,12 @@ from subprocess import CompletedProcess
 import pytest
 
 from ipclab.__main__ import main
-from ipclab.commands.bundles import pack
 from ipclab.paths import Paths
 from ipclab.report.notebooks import nb  # noqa: F401  # before a test imports what it makes quick
 from ipclab.session.alone import BESIDE
 from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
-from tests.support.bundled import make_run
 from tests.support.commands import ROOT, Run, environment
 from tests.support.few import all_asked
 from tests.support.made import make_launch
@@ -157,14 +155,6 @@ def measured(point: Point) -> Measured:
 def opened_before(tmp_path: Path) -> None:
     """The committed runs are opened in the data folder of the test: to do so takes seconds."""
     share_opened(tmp_path / "data")
-
-
-@pytest.fixture
-def bundle(tmp_path: Path) -> Path:
-    """A bundle of a run that was made elsewhere."""
-    file = tmp_path / "run.ipclab"
-    pack(make_run(tmp_path / "elsewhere"), file)
-    return file
 
 
 @pytest.fixture(scope="session")
