@@ -12,10 +12,10 @@ from ipclab.paths import checkout
 from ipclab.report.compare.held import ComparedRun
 from ipclab.report.compare.machines import Machines
 from ipclab.report.compare.shared import mean_ratio, shared_points
-from ipclab.store.bundle import opened
 from ipclab.words.sentences import sentence
 from ipclab.words.words import Words
 from tests.support.simulated import Machine, run
+from tests.support.told import reference
 
 STEADY = Machine(scatter=0.01, launches=12)
 
@@ -25,7 +25,7 @@ def compared(*machines: Machine) -> Machines:
         run(name, each, seed)
         for seed, (name, each) in enumerate(zip("ABC", machines, strict=False))
     ]
-    lab = Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
+    lab = Lab.of(reference(), checkout(), "en")
     return Machines(lab, [], runs, shared_points(runs))
 
 
@@ -110,7 +110,7 @@ def test_a_mean_ratio_has_the_mean_of_the_ends() -> None:
 
 
 def test_a_comparison_knows_the_limits_that_the_run_itself_is_told_with() -> None:
-    folder = opened(checkout(), checkout().reference)
+    folder = reference()
     studies = [name for name in studies_measured(folder) if name in ("limits", "payload", "stream")]
     launches = {name: read_frame(folder, name, "launches") for name in studies}
     points = ComparedRun.of(folder.id, folder.about, launches).points
