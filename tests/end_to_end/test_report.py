@@ -233,11 +233,3 @@ def test_each_readme_shows_the_reference_run(
         )
         _, told = renewed["caption"](folder / lang / f"{notebook}.ipynb", name)
         assert f"\n*{told}*\n" in readme, "make pictures"
-
-
-def test_the_reference_run_is_complete_and_undamaged() -> None:
-    run = reference()
-    run.checked()
-    assert run.complete
-    assert run.about["parameters"]["profile"] in ("quick", "standard", "full")
-    assert len(list(run.point_files())) > 300
