@@ -119,7 +119,8 @@ def queues_of(session: Session, launch: int) -> list[str]:
 
 def test_shared_memory_that_the_peer_cuts_short_is_told(launcher: Launcher) -> None:
     told = (
-        "SIGBUS, as happens .* or when another process cuts shared memory short that is mapped here"
+        r"was killed by SIGBUS, as happens when /dev/shm is full \([\d,]+ bytes are .*"
+        " or when another process cuts shared memory short that is mapped here"
     )
     with pytest.raises(LaunchError, match=told):
         talk(launcher, "cut", backends()["posix-shm"], wait="block")
