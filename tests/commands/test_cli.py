@@ -40,7 +40,8 @@ WRONG_USE, FAILED, NOBODY = 2, 1, 65534
         ("report --format docx", "there are html, pdf, ipynb"),
         ("report --out /proc/reports", "cannot write into /proc/reports"),
         ("report --run x --profile quick", "RUN or PROFILE, not both"),
-        ("doctor --seconds inf", "inf"),
+        ("doctor --seconds nan", "'--seconds'"),
+        ("doctor --seconds 61", "'--seconds'"),
         ("mesure", "No such command"),
     ],
 )

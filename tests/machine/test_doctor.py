@@ -13,7 +13,6 @@ from ipclab.machine.diagnoses import FIT, NOTE, RESERVATION, Diagnosis, Noise, O
 from ipclab.machine.doctor import check_fit, conditions_now, diagnosis_lines, visit, watch
 from ipclab.machine.facts import FACTS, Value
 from ipclab.paths import Paths
-from tests.support.commands import Run
 from tests.support.made_up import Fake, write
 
 QUIET: Noise = {"steal": 0.0, "queue": 0.01, "busy": 0.02, "interrupts": 300, "throttled": 0.0}
@@ -236,10 +235,3 @@ def test_the_command_names_its_reservations(ipclab) -> None:
     assert states.count(FIT) > 5
     assert done.returncode == (1 if RESERVATION in states else 0)
     assert done.stderr.count("\n") == done.returncode
-
-
-@pytest.mark.parametrize("seconds", ["nan", "61"])
-def test_a_time_that_is_none_is_refused(seconds: str, ipclab: Run) -> None:
-    done = ipclab("doctor", "--seconds", seconds)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "'--seconds'" in done.stderr
