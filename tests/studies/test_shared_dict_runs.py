@@ -34,17 +34,8 @@ LAUNCHER_ENVIRONMENT = {
 
 def command(*backends: str) -> list[str]:
     names = [word for name in backends for word in ("--backend", name)]
-    return [
-        sys.executable,
-        "-c",
-        IPCLAB,
-        "measure",
-        "--study",
-        "shared_dict",
-        "--profile",
-        "smoke",
-        *names,
-    ]
+    words = "measure --study shared_dict --profile smoke"
+    return [sys.executable, "-c", IPCLAB, *words.split(), *names]
 
 
 def finished(path: Path) -> folder.RunFolder:
