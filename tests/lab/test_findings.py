@@ -113,7 +113,7 @@ def test_a_study_that_a_run_never_heard_of_has_its_columns() -> None:
     assert rows.empty and {"arm", "backend", "gap_ns", "spin_ns", "placement"} <= {*rows}
 
 
-def test_a_fastest_in_one_state_alone_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fastest_in_one_state_alone_is_none() -> None:
     lab, rows = trips()
     here = rows[(rows.placement == "cross") & (rows.size_bytes == 100) & (rows.wait == "block")]
     here = here.assign(slow=here.value, why="")

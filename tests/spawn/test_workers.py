@@ -135,9 +135,7 @@ def test_fork_servers_that_cannot_live_end_the_session(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_program_runs_on_its_cpus_with_its_environment(
-    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_runs_on_its_cpus_with_its_environment(launcher: Launcher) -> None:
     script = "grep Cpus_allowed_list /proc/self/status; echo $WORD$PYTHONPATH; echo late >&2"
     shell = replace(role("", cpus=frozenset({max(CPUS)})), command=("/bin/sh", "-c", script))
     shell = replace(shell, env={"WORD": "가나", "PYTHONPATH": None})
