@@ -21,10 +21,10 @@ from ipclab.studies.file_io.sweeps import roles_of_mix
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 from tests.studies.test_file_sets import tiny
+from tests.support.measured import FREE
 
 STUDY = FileIoStudy()
 KIB, MIB = 1 << 10, 1 << 20
-FREE = Placement("free", (frozenset({0, 1}),), "free")
 
 
 def test_role_mixes_are_read() -> None:
