@@ -7,22 +7,20 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
 from ipclab.__main__ import main
-from ipclab.commands.bundles import pack
 from ipclab.paths import Paths
 from ipclab.report.notebooks import nb  # noqa: F401  # before a test imports what it makes quick
 from ipclab.session.alone import BESIDE
 from ipclab.spawn.launcher import Launcher
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
-from tests.support.bundled import make_run
-from tests.support.commands import ROOT, environment
+from tests.support.commands import ROOT, Run, environment
 from tests.support.few import all_asked
 from tests.support.made import make_launch
 from tests.support.rendered import DAILY, DATA, TRANSLATED, report, share_opened
@@ -101,7 +99,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paths:
 @pytest.fixture
 def ipclab(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Callable[..., "CompletedProcess[str]"]:
+) -> Run:
     """The command line, called in this process as a shell in `tmp_path` would, with data of its own
     there.
     """
@@ -157,14 +155,6 @@ def measured(point: Point) -> Measured:
 def opened_before(tmp_path: Path) -> None:
     """The committed runs are opened in the data folder of the test: to do so takes seconds."""
     share_opened(tmp_path / "data")
-
-
-@pytest.fixture
-def bundle(tmp_path: Path) -> Path:
-    """A bundle of a run that was made elsewhere."""
-    file = tmp_path / "run.ipclab"
-    pack(make_run(tmp_path / "elsewhere"), file)
-    return file
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,10 @@
 """`ipclab conform` of backends in Python: ours conforms, each broken one is told by its fault."""
 
-from collections.abc import Callable
-from subprocess import CompletedProcess
-
 import pytest
 
 from ipclab.studies import conform_channel
+from tests.support.commands import Run
 
-Run = Callable[..., "CompletedProcess[str]"]
 BROKEN = {
     "cut": "messages of [4097] bytes do not reach the server whole",
     "hasty": "does not wait as long as is asked",

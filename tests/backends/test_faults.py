@@ -15,7 +15,6 @@ from ipclab.errors import LabError
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
 from tests.backends.test_channels import VICTIMS, queues_of
-from tests.spawn.test_workers import CPUS
 from tests.support.commands import (
     ROOT,
     eventually,
@@ -24,6 +23,7 @@ from tests.support.commands import (
     processes_of,
     servers_of,
 )
+from tests.support.measured import CPUS
 
 KILLS = 60
 

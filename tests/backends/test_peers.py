@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from ipclab.backends.conform_peer import peer_faults
 from ipclab.backends.interface import Place
 from ipclab.backends.peers import PeerChannel, peer
 from ipclab.backends.waiting import Peer
-from tests.support.commands import ROOT, environment
+from tests.support.commands import ROOT, Run, environment, ran
 from tests.support.few import some
 
 BROKEN = (sys.executable, str(ROOT / "tests/support/broken_peer.py"))
@@ -64,9 +63,7 @@ def compiled(language: str, folder: Path) -> Path:
 def test_the_examples_conform(language: str, tmp_path: Path) -> None:
     made = compiled(language, tmp_path)
     command = [sys.executable, "-m", "ipclab", "conform", str(made)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=100, env=environment(tmp_path), check=False
-    )
+    done = ran(command, 100, env=environment(tmp_path))
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{made} conforms\n", "")
 
 
@@ -114,9 +111,7 @@ def test_a_peer_is_a_backend(tmp_path: Path) -> None:
     other.close()
 
 
-def test_what_cannot_be_started_is_told_in_a_line(
-    ipclab: Callable[..., "subprocess.CompletedProcess[str]"],
-) -> None:
+def test_what_cannot_be_started_is_told_in_a_line(ipclab: Run) -> None:
     done = ipclab("conform", "/nowhere/peer")
     assert done.returncode == 1
     assert "/nowhere/peer cannot be started: No such file or directory" in done.stdout
@@ -138,14 +133,7 @@ print(most() - before)
 def test_a_peer_that_gives_or_takes_without_end_is_told_in_little_memory(
     fault: str, tmp_path: Path
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", TRIED, *BROKEN, fault],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        env=environment(tmp_path),
-        check=True,
-    )
+    done = ran([sys.executable, "-c", TRIED, *BROKEN, fault], 100, env=environment(tmp_path))
     line, grown = done.stdout.splitlines()
     assert line.startswith(ENDLESS[fault])
     assert int(grown) < 128 << 10  # KiB; the longest message that is tried has 16 MiB

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -19,12 +18,9 @@ from ipclab.report.pages.report import render_run
 from ipclab.session.progress import Progress
 from ipclab.store.files import write_whole
 from tests.support.bundled import make_run
-from tests.support.commands import ROOT, environment, ran
+from tests.support.commands import ROOT, Run, environment, ran
 
 WRONG_USE, FAILED, NOBODY = 2, 1, 65534
-
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +40,8 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
         ("report --format docx", "there are html, pdf, ipynb"),
         ("report --out /proc/reports", "cannot write into /proc/reports"),
         ("report --run x --profile quick", "RUN or PROFILE, not both"),
-        ("doctor --seconds inf", "inf"),
+        ("doctor --seconds nan", "'--seconds'"),
+        ("doctor --seconds 61", "'--seconds'"),
         ("mesure", "No such command"),
     ],
 )

@@ -3,9 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pandas as pd
 import pytest
@@ -15,8 +13,8 @@ from ipclab.errors import LabError, plain
 from ipclab.report.sheet import csv
 from ipclab.store import run as folder
 from tests.support.bundled import make_run
+from tests.support.commands import Run
 
-Run = Callable[..., "CompletedProcess[str]"]
 COMMANDS = {
     "escape": "\x1b[31mred",
     "title": "\x1b]0;mine\x07",

@@ -64,7 +64,6 @@ DYING = """
 import os, sys
 from pathlib import Path
 from ipclab.errors import LabError
-from ipclab.spawn import mpi
 from ipclab.spawn.heat import launch_alone
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role

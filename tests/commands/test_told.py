@@ -3,10 +3,9 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pandas as pd
 import pytest
@@ -26,8 +25,7 @@ from ipclab.session.request import told_of_tails
 from ipclab.store.questions import ALWAYS
 from ipclab.studies.installed import studies
 from tests.support.bundled import make_run, too_fast
-
-Run = Callable[..., "CompletedProcess[str]"]
+from tests.support.commands import Run
 
 
 def test_measuring_ends_with_a_table_of_what_was_asked(paths: Paths) -> None:

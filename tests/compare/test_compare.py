@@ -32,7 +32,7 @@ LAST = 40
 Table = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def rounds_of(random: np.random.Generator, effects: list[float], scatter: float = BETWEEN) -> Table:
+def rounds_of(random: np.random.Generator, effects: list[float]) -> Table:
     """Return launch medians by mechanism and round: the machine wanders, launches have luck, some
     are disturbed.
     """
@@ -40,15 +40,13 @@ def rounds_of(random: np.random.Generator, effects: list[float], scatter: float 
     wander = np.cumsum(random.normal(0, 0.03, LAST))
     disturbed = (random.random(shape) < 0.05) * random.exponential(0.7, shape)
     logs = (
-        np.log1p(np.array(effects))[:, None] + wander + random.normal(0, scatter, shape) + disturbed
+        np.log1p(np.array(effects))[:, None] + wander + random.normal(0, BETWEEN, shape) + disturbed
     )
     return np.asarray(1e4 * np.exp(logs))
 
 
-def contest(medians: Table, bound: float = 0.1) -> tuple[list[Comparison], list[int]]:
-    """Judge the fastest against each other one at every look; the undecided go on. Also return the
-    launches.
-    """
+def contest(medians: Table) -> list[Comparison]:
+    """Judge the fastest against each other one at every look; the undecided go on."""
     count, going = len(medians), set(range(len(medians)))
     taken, found = [0] * count, dict[int, Comparison]()
     for look in (n for n in LOOKS if n <= LAST):
@@ -58,12 +56,12 @@ def contest(medians: Table, bound: float = 0.1) -> tuple[list[Comparison], list[
             for row, had in zip(medians, taken, strict=True)
         ]
         best = min(range(count), key=lambda each: np.median(sides[each].medians))
-        found = against_fastest(dict(enumerate(sides)), best, bound, UNKNOWN)
+        found = against_fastest(dict(enumerate(sides)), best, 0.1, UNKNOWN)
         going = {k for k, each in found.items() if each.verdict == "undecided"}
         if not going:
             break
         going.add(best)
-    return list(found.values()), taken
+    return list(found.values())
 
 
 def flagged(found: list[Comparison]) -> int:
@@ -73,13 +71,13 @@ def flagged(found: list[Comparison]) -> int:
 @pytest.mark.parametrize("mechanisms", some([6, 3, 12], 3))
 def test_a_contest_of_identical_code_hardly_ever_has_a_wrong_verdict(mechanisms: int) -> None:
     random = np.random.default_rng([20261121, mechanisms])
-    wrong = sum(flagged(contest(rounds_of(random, [0.0] * mechanisms))[0]) > 0 for _ in range(200))
+    wrong = sum(flagged(contest(rounds_of(random, [0.0] * mechanisms))) > 0 for _ in range(200))
     assert wrong <= 10  # 5 %, as the level promises over all looks
 
 
 def test_a_ratio_of_one_and_a_half_is_found() -> None:
     random = np.random.default_rng(12)
-    found = [contest(rounds_of(random, [0.0, 0.5, 0.5, 0.5]))[0] for _ in range(60)]
+    found = [contest(rounds_of(random, [0.0, 0.5, 0.5, 0.5])) for _ in range(60)]
     assert sum(all(each.verdict == "slower" for each in verdicts) for verdicts in found) >= 57
     assert not any(each.verdict == "not tested" for verdicts in found for each in verdicts)
 

@@ -3,9 +3,7 @@ facts, words.
 """
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pandas as pd
 import pytest
@@ -34,7 +32,7 @@ from ipclab.report.compare.shared import shared_points as compared
 from ipclab.report.pages.report import notebooks_of
 from ipclab.store.point import Point
 from tests.support.bundled import make_run, too_fast
-from tests.support.commands import ROOT
+from tests.support.commands import ROOT, Run
 from tests.support.simulated import Machine, limits, points, run
 
 STEADY = Machine(scatter=0.01, launches=12)
@@ -206,7 +204,7 @@ def test_a_comparison_fails_on_the_verdicts_asked_for(
         assert raised.value.exit_code == 1
 
 
-def test_wrong_use_is_one_line(ipclab: Callable[..., "CompletedProcess[str]"]) -> None:
+def test_wrong_use_is_one_line(ipclab: Run) -> None:
     old = str(ROOT / "tests/data/schema-1/20261120T100000Z-a00001")
     for words, says in (
         ([old], "a comparison needs two runs"),
@@ -237,7 +235,7 @@ def test_a_comparison_that_itself_fails_is_not_a_verdict(
 
 @pytest.mark.slow
 def test_results_that_cannot_be_are_neither_compared_nor_chosen(
-    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
+    ipclab: Run, tmp_path: Path
 ) -> None:
     fast, other = (make_run(tmp_path / "data" / "runs", name) for name in ("aaaa", "bbbb"))
     need = ["choose", "--way", "round-trip", "--size", "100", "--run"]
@@ -263,9 +261,7 @@ def test_notebooks_of_several_runs_are_no_part_of_a_report_on_one() -> None:
 
 
 @pytest.mark.slow
-def test_two_small_runs_of_one_machine_are_compared_to_the_end(
-    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
-) -> None:
+def test_two_small_runs_of_one_machine_are_compared_to_the_end(ipclab: Run, tmp_path: Path) -> None:
     runs = [str(make_run(tmp_path / name / "runs", "aaaa").path) for name in ("one", "other")]
     out = tmp_path / "out"
     done = ipclab("compare", *runs, "--lang", "en", "--format", "html", "--out", str(out))

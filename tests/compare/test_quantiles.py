@@ -2,9 +2,7 @@
 beyond it.
 """
 
-from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import numpy as np
 import pandas as pd
@@ -20,8 +18,7 @@ from ipclab.stats.quantity import FEW_SAMPLES
 from ipclab.store.run import RunFolder
 from ipclab.store.samples import decode
 from tests.support.bundled import make_run
-
-Run = Callable[..., "CompletedProcess[str]"]
+from tests.support.commands import Run
 
 
 @pytest.fixture

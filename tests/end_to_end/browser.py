@@ -18,16 +18,16 @@ from tests.support.commands import ROOT
 from tests.support.rendered import share_opened
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-QUIET = (
-    *(
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-    ),
-    *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
-)
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
 START_SECONDS = 90
 ASKS, END_SECONDS = 4, 30
 
@@ -41,7 +41,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=list(QUIET))
+        browser = playwright.chromium.launch(executable_path=found, args=QUIET)
         try:
             yield browser
         finally:
@@ -59,15 +59,9 @@ def jupyter_lab(folder: Path) -> Iterator[str]:
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        "--no-browser",
-        f"--port={port}",
-        "--ServerApp.ip=127.0.0.1",
-    ]
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}"]
     options = [
+        "--ServerApp.ip=127.0.0.1",
         f"--notebook-dir={folder / 'notebooks'}",
         "--IdentityProvider.token=test",
         "--allow-root",

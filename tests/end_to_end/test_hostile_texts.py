@@ -1,9 +1,7 @@
 """A run whose every text is hostile: pages, tables and terminal show its letters, and nothing else."""
 
 import csv
-from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -18,7 +16,7 @@ from tests.store.test_contradictions import Change, forge, launches
 from tests.store.test_text import HOSTILE
 from tests.support import rendered
 from tests.support.bundled import make_run
-from tests.support.commands import environment
+from tests.support.commands import Run, environment
 from tests.support.few import some
 
 TEXT = plain(HOSTILE)
@@ -85,7 +83,7 @@ def active(page: Any) -> list[str]:
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("few", some([[*FEW], []], 2), ids=["few pages", "all pages"])
 def test_a_hostile_text_in_every_field_is_letters_everywhere(
-    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path, few: list[str]
+    ipclab: Run, tmp_path: Path, few: list[str]
 ) -> None:
     run = str(hostile(tmp_path / "run", *FIELDS.values()).path)
     out = tmp_path / "out"

@@ -8,7 +8,6 @@ import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -18,24 +17,23 @@ from ipclab.frames.derived import studies_measured
 from ipclab.frames.points import BY_HEAT, HEATS, VALUES
 from ipclab.lab.figure import PNG
 from ipclab.lab.lab import Lab
-from ipclab.paths import Paths, checkout
+from ipclab.paths import checkout
 from ipclab.report.appendix import signing
 from ipclab.report.appendix.signed import ATTACHED
 from ipclab.report.notebooks import quotes
 from ipclab.report.pages.outputs import HTML, MARKDOWN
 from ipclab.report.pages.report import held_by, notebooks_of, study_of
-from ipclab.store.bundle import opened
 from ipclab.words.output import FIGURE, TABLE
 from tests.support import reading
-from tests.support.commands import ROOT
+from tests.support.commands import ROOT, Run
 from tests.support.few import some, where
 from tests.support.rendered import DAILY, DATA, TRANSLATED, report, share_opened
+from tests.support.told import reference
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
-REFERENCE = opened(Paths(ROOT), Paths(ROOT).reference)
-MEASURED = Lab.of(REFERENCE, Paths(ROOT), "en")
-PAGES, _ = held_by(REFERENCE, notebooks_of(Paths(ROOT)))
-STUDIES = [path for path in PAGES if study_of(path) in studies_measured(REFERENCE)]
+MEASURED = Lab.of(reference(), checkout(), "en")
+PAGES, _ = held_by(reference(), notebooks_of(checkout()))
+STUDIES = [path for path in PAGES if study_of(path) in studies_measured(reference())]
 NAMES = [path.stem for path in PAGES]
 SHOWN = {
     HTML,
@@ -146,11 +144,7 @@ def test_nbconvert_alone_gives_the_bytes_of_the_report_in_another_shell(
         assert (tmp_path / file.name).read_bytes() == file.read_bytes()
 
 
-def test_check_knows_current_reports_and_names_what_changed(
-    made: Path,
-    ipclab: Callable[..., "subprocess.CompletedProcess[str]"],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_check_knows_current_reports_and_names_what_changed(made: Path, ipclab: Run) -> None:
     assert ipclab("check", "--out", str(made)).stdout.endswith(
         "every report is what data, code, words and lock give\n"
     )
@@ -239,11 +233,3 @@ def test_each_readme_shows_the_reference_run(
         )
         _, told = renewed["caption"](folder / lang / f"{notebook}.ipynb", name)
         assert f"\n*{told}*\n" in readme, "make pictures"
-
-
-def test_the_reference_run_is_complete_and_undamaged() -> None:
-    run = opened(checkout(), checkout().reference)
-    run.checked()
-    assert run.complete
-    assert run.about["parameters"]["profile"] in ("quick", "standard", "full")
-    assert len(list(run.point_files())) > 300

@@ -154,13 +154,11 @@ def test_rows_that_come_in_parts_are_the_same_frame(
     assert at_once.size_bytes.dtype == "int64"
 
 
-def test_no_factor_may_be_called_as_a_column_of_frames_is(point: Point) -> None:
+def test_no_factor_may_be_called_as_a_column_of_frames_is() -> None:
     run = reference()
     for study in derived.studies_measured(run):
         columns = {*enriched_points(run, study), *derived.read_frame(run, study, "launches")}
         assert columns - {*run.questions.of(study).levels, "op"} <= TAKEN
-    with pytest.raises(ValueError, match="a factor is called 'limit'"):
-        replace(point, levels={"limit": 1})
 
 
 def test_what_a_launch_notes_has_the_unit_of_its_name(point: Point) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from ipclab.frames.metrics import ROUND
 from ipclab.session.goals import Allowance, Judged
@@ -19,16 +18,14 @@ from ipclab.store.record import Record
 from ipclab.store.samples import Measured, decode, encode
 from ipclab.studies.limits import LAUNCHES
 from ipclab.studies.profile import profile
-from tests.support.made import begun, make_launch
+from tests.support.made import MAIN, begun, make_launch
 
 OP = "round-trip"
 PIPE, UNIX = (
     Point("limits", name, 100, "cross", {}, "limits", (OP,)) for name in ("echo-pipe", "echo-unix")
 )
 PROFILE = replace(profile("quick"), least_launches=1)
-LEVELS: dict[str, Any] = {"arm": "main", "wait": "block", "gap_ns": 0}
-LEVELS |= {"touch": "full", "receive": "bytes"}
-ASKED = Point("round_trip", "pipe", 100, "cross", LEVELS, "", (OP,))
+ASKED = Point("round_trip", "pipe", 100, "cross", MAIN, "", (OP,))
 
 
 def launch_of(ns: int) -> Launch:

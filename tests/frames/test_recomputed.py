@@ -3,7 +3,6 @@ once more.
 """
 
 import math
-import subprocess
 import sys
 from functools import cache
 from itertools import combinations
@@ -20,7 +19,7 @@ from ipclab.stats.quantity import Quantity
 from ipclab.store import run as folder
 from ipclab.store.run import RunFolder
 from ipclab.words.numbers import Formatter
-from tests.support.commands import ROOT, environment
+from tests.support.commands import ROOT, environment, ran
 from tests.support.few import where
 from tests.support.recomputed import SHARES, Raw, is_time, mean_of
 from tests.support.told import READ, Told, reference
@@ -41,9 +40,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert "make report PROFILE=smoke REPORT_LANG=en " in tutorial
     words = "report --profile smoke --lang en --measure --format html --out"
     command = [sys.executable, "-m", "ipclab", *words.split(), str(path / "reports")]
-    done = subprocess.run(
-        command, env=environment(path), check=False, capture_output=True, text=True, timeout=850
-    )
+    done = ran(command, 850, env=environment(path))
     assert done.returncode == 0, done.stderr
     return path
 

@@ -17,23 +17,16 @@ from ipclab.stats.sessions import SESSION_HEATS, by_session, several
 from ipclab.store.point import Point
 from ipclab.store.samples import Measured
 from ipclab.studies.questions import question
-from tests.support.made import framed, make_launch
+from tests.support.made import MAIN, framed, make_launch
 
-MAIN: dict[str, Any] = {
-    "arm": "main",
-    "wait": "block",
-    "gap_ns": 0,
-    "touch": "full",
-    "receive": "bytes",
-}
 LUCK = (1.0, 1.3, 0.9)  # of each session
 
 
-def measured(backend: str, ns: int, luck: Sequence[float] = LUCK, heats: int = 3) -> Measured:
-    """Return a point with so many launches in each session, which differ by 1 ns."""
+def measured(backend: str, ns: int, luck: Sequence[float] = LUCK) -> Measured:
+    """Return a point with three launches in each session, which differ by 1 ns."""
     launches = []
     for session, factor in enumerate(luck):
-        for number in range(1, heats + 1):
+        for number in range(1, 4):
             launch = make_launch((), **{"round-trip": [round(ns * factor) + number] * 8})
             heat = session * SESSION_HEATS + number
             launch.facts |= {"round": heat, "heat": heat}

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from ipclab.bounds import states
-from ipclab.paths import checkout
 from ipclab.stats.sessions import SESSION_HEATS
-from ipclab.store.bundle import opened
 from ipclab.studies.questions import questions
+from tests.support.told import reference
 
 ARMS = [[{"arm": "main"}, {"arm": "walls", "wall": "none"}]]
 CALM = (99, 100, 100, 101, 102)
@@ -102,13 +101,13 @@ def test_what_beats_its_limit_is_as_slow_as_that() -> None:
     ],
 )
 def test_who_spins_or_yields_needs_an_idle_cpu(levels: dict[str, Any], busy: bool) -> None:
-    run = opened(checkout(), checkout().reference)
+    run = reference()
     assert states.needs_idle_cpu(run, levels | {"op": "round-trip"}) is busy
     assert not states.needs_idle_cpu(run, levels | {"op": "write"})  # where nobody is waited for
 
 
 def test_a_run_says_what_it_measured_again() -> None:
-    for asked in (opened(checkout(), checkout().reference).questions, questions()):
+    for asked in (reference().questions, questions()):
         repeated = asked.of("round_trip").again
         assert ({"arm": "main"}, {"arm": "boundary", "boundary": "none"}) in repeated
         assert asked.of("payload").again == ()

@@ -4,10 +4,9 @@ have no hole, ratios are quotients as printed, figures can be told apart in grey
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from ipclab.store.run import RunFolder
+from tests.lab.test_sweeps import PAGES, STUDIES
 from tests.support.beyond import beyond
 from tests.support.changed import Run
 from tests.support.cut import cut
@@ -18,19 +17,8 @@ from tests.support.grey import alike
 from tests.support.rendered import DATA
 from tests.support.told import measured, reference
 
-BOOKS = {
-    "01_payload": "payload",
-    "02_shared_dict": "shared_dict",
-    "03_multiplexer": "multiplexer",
-    "04_round_trip": "round_trip",
-    "05_file_io": "file_io",
-    "06_stream": "stream",
-    "07_faults": "faults",
-    "08_objects": "objects",
-    "09_tasks": "tasks",
-    "10_spin": "spin",
-}
-DAILY = ("01_payload", "07_faults", "10_spin")  # which are quick
+BOOKS = sorted(PAGES[study] for study in STUDIES)
+DAILY = ("07_faults", "10_spin")  # which are quick; of others the reports are looked at
 # What is changed: values of a level, levels that change places.
 TIMES = [
     ("payload", "backend", "tcp", 10),
@@ -61,22 +49,19 @@ EXCHANGED = [
     ("multiplexer", "pool", "yes", "no"),
     ("file_io", "buffer", "fresh", "prefaulted"),
 ]
+AS_MEASURED = Run()
 CHANGED = [Run(study, {(factor, level): times}) for study, factor, level, times in TIMES]
 CHANGED += [
     Run(study, places={factor: {one: other, other: one}}) for study, factor, one, other in EXCHANGED
 ]
 
 
-def as_measured(_run: RunFolder, study: str, kind: str) -> pd.DataFrame:
-    return measured(study, kind)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", where([*BOOKS], lambda name: name in DAILY))
+@pytest.mark.parametrize("name", where(BOOKS, lambda name: name in DAILY))
 def test_a_page_is_true_and_its_figures_can_be_read(name: str) -> None:
-    page = executed(name, as_measured, drawn=True)
+    page = executed(name, AS_MEASURED, drawn=True)
     assert findings(page.said) or name == "07_faults"  # whose findings are counts
-    assert contradicted(page.said, measured(BOOKS[name], "points")) == []
+    assert contradicted(page.said, measured(name.partition("_")[2], "points")) == []
     assert holes(page.said) == []
     assert [line for part in page.together for line in undivided(part)] == []
     assert page.figures
@@ -93,8 +78,7 @@ def test_a_page_is_true_and_its_figures_can_be_read(name: str) -> None:
     "run", some(CHANGED, 10), ids=lambda run: f"{run.study} {run.changes or run.places}"
 )
 def test_findings_follow_the_values(run: Run) -> None:
-    name = next(name for name, study in BOOKS.items() if study == run.study)
-    page = executed(name, run)
+    page = executed(PAGES[run.study], run)
     assert findings(page.said)
     assert contradicted(page.said, run(reference(), run.study, "points")) == []
     assert holes(page.said) == []
@@ -107,6 +91,6 @@ def test_the_appendix_prints_the_quotients_of_its_values(
 ) -> None:
     """What it quotes was executed for the reports."""
     monkeypatch.setenv("IPCLAB_DATA", str(made / DATA))
-    page = executed("00_appendix", as_measured)
+    page = executed("00_appendix", AS_MEASURED)
     assert len(page.together) > 20
     assert [line for part in page.together for line in undivided(part)] == []

@@ -10,6 +10,7 @@ import pytest
 import ipclab
 from ipclab.claims.audit import audited, with_own
 from ipclab.errors import LabError, UsageError
+from ipclab.frames.remembered import forget
 from ipclab.frames.rows import quantity
 from ipclab.lab.finding import Finding
 from ipclab.lab.lab import Lab
@@ -19,12 +20,12 @@ from ipclab.stats.quantity import missing
 from ipclab.store.bundle import opened
 from ipclab.studies.payload import LOOKS_NS, SLEEPS_NS
 from ipclab.studies.payload.ways import POLLED, V10, ways_of
-from tests.support.told import forget_judged, reference
+from tests.support.told import reference
 
 
 @cache
 def trips() -> tuple[Lab, pd.DataFrame]:
-    forget_judged()
+    forget()
     lab = Lab.of(reference(), checkout(), "en")
     return lab, lab.points("round_trip", op="round-trip", metric="p50", arm="main")
 
@@ -112,7 +113,7 @@ def test_a_study_that_a_run_never_heard_of_has_its_columns() -> None:
     assert rows.empty and {"arm", "backend", "gap_ns", "spin_ns", "placement"} <= {*rows}
 
 
-def test_a_fastest_in_one_state_alone_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fastest_in_one_state_alone_is_none() -> None:
     lab, rows = trips()
     here = rows[(rows.placement == "cross") & (rows.size_bytes == 100) & (rows.wait == "block")]
     here = here.assign(slow=here.value, why="")

@@ -9,21 +9,18 @@ import pytest
 
 from ipclab.lab import head, runs
 from ipclab.lab.head import Head
-from ipclab.paths import Paths
 from ipclab.report.pages import document
 from ipclab.report.pages.exporters import ReportHTMLExporter
-from ipclab.store.bundle import opened
 from ipclab.store.run import RunFolder
-from tests.support.commands import ROOT
 from tests.support.foreign import displayed, notebook
 from tests.support.rendered import typeset
+from tests.support.told import reference
 
 ABOUT = {"machine": "AMD EPYC (4731527e62cd)", "date": "2026-11-26T15:21:58+00:00", "run": "r-1"}
 
 
 def of_profile(profile: str, machine: str = "a" * 12) -> RunFolder:
-    paths = Paths(ROOT)
-    run = opened(paths, paths.reference)
+    run = reference()
     parameters = {**run.about["parameters"], "profile": profile}
     about = {"parameters": parameters, "machine": {**run.about["machine"], "digest": machine}}
     return replace(run, about={**run.about, **about})

@@ -8,18 +8,19 @@ import pytest
 
 from ipclab.frames.contests import CONTEST
 from ipclab.frames.ratios import Ratios
+from ipclab.frames.remembered import forget
 from ipclab.frames.rows import quantity
 from ipclab.lab.finding import ALIKE, FEW, LESS, MORE, OPEN, STATE, Finding
 from ipclab.lab.kinds import together
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats.quantity import Quantity
-from tests.support.told import forget_judged, reference
+from tests.support.told import reference
 
 
 @pytest.fixture(scope="module")
 def lab() -> Lab:
-    forget_judged()
+    forget()
     return Lab.of(reference(), checkout(), "en")
 
 

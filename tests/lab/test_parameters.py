@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import ipclab
 from ipclab.errors import UsageError
 from ipclab.lab import parameters, shell
 from ipclab.lab.lab import Lab
@@ -119,3 +120,15 @@ def test_a_cell_of_parameters_may_import_and_calculate(tmp_path: Path) -> None:
 def test_a_level_that_no_study_has_is_told_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="no level 'bckends'; did you mean 'backends'"):
         Lab.open(study="payload", bckends=["tcp"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("size", "sizes"), ("size_bytes", "sizes"), ("backend", "backends")]
+)
+def test_a_sweep_that_is_asked_wrong_says_what_to_write_in_a_notebook(
+    wrong: str, right: str
+) -> None:
+    with pytest.raises(UsageError) as said:
+        ipclab.measure("payload", **{wrong: [1]})
+    assert right in str(said.value)
+    assert "--" not in str(said.value)

@@ -14,13 +14,13 @@ def row(backend: str, wait: str, metric: str = "p50", arm: str = "main") -> tupl
     return "made", arm, backend, "write", metric, wait, 100
 
 
-def told(*rows: tuple[object, ...], of: str = "unix", gap: int | None = None) -> dict[str, object]:
-    """Return what is told of the first row's mechanism, of a study of these rows."""
+def told(*rows: tuple[object, ...], gap: int | None = None) -> dict[str, object]:
+    """Return what is told of `unix`, of a study of these rows."""
     study = pd.DataFrame(rows, columns=COLUMNS)
-    part = study[study.backend == of][:1]
+    part = study[study.backend == "unix"][:1]
     shared, sides = parted([part if gap is None else part.assign(gap_ns=gap)], study, FACTORS)
     assert sides == [{}]
-    about = {"op": "write", "backend": of, "size_bytes": 100}
+    about = {"op": "write", "backend": "unix", "size_bytes": 100}
     assert shared.items() >= about.items()
     return {name: level for name, level in shared.items() if name not in about}
 

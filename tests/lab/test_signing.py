@@ -87,7 +87,7 @@ SESSIONS: list[dict[str, Any]] = [
 ]
 
 
-def lab_with(folder: Path, control: str = "", profile: str = "standard", lang: str = "en") -> Lab:
+def lab_with(folder: Path, control: str = "", profile: str = "standard") -> Lab:
     """Return the reference run as if measured under `profile`, with `control` as the person's
     report.toml.
     """
@@ -95,7 +95,7 @@ def lab_with(folder: Path, control: str = "", profile: str = "standard", lang: s
     if control:
         (folder / "report.toml").write_text(control)
     about = {**run.about, "parameters": {**run.about["parameters"], "profile": profile}}
-    return Lab.of(replace(run, about=about), Paths(ROOT, folder), lang)
+    return Lab.of(replace(run, about=about), Paths(ROOT, folder), "en")
 
 
 def test_the_reasons_why_points_ended_are_counted_in_whole_points() -> None:

@@ -2,7 +2,6 @@
 source and fix.
 """
 
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -236,12 +235,3 @@ def test_the_command_names_its_reservations(ipclab) -> None:
     assert states.count(FIT) > 5
     assert done.returncode == (1 if RESERVATION in states else 0)
     assert done.stderr.count("\n") == done.returncode
-
-
-@pytest.mark.parametrize("seconds", ["nan", "61"])
-def test_a_time_that_is_none_is_refused(
-    seconds: str, ipclab: Callable[..., "subprocess.CompletedProcess[str]"]
-) -> None:
-    done = ipclab("doctor", "--seconds", seconds)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "'--seconds'" in done.stderr

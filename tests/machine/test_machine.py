@@ -15,11 +15,10 @@ from ipclab.machine.placement import cross_missing, placements
 from ipclab.machine.readers import READERS
 from ipclab.machine.source import Source
 from ipclab.machine.topology import Topology
-from ipclab.paths import Paths
 from ipclab.report.facts import TOPICS, shown_facts
 from ipclab.store.identity import NAMES, cpus_listed
 from ipclab.store.questions import PLACED_TOO, PLACEMENTS
-from tests.support.made_up import GIB, HOST, Fake, arm, server, write
+from tests.support.made_up import GIB, HOST, Fake, arm, made, server, write
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +214,7 @@ def test_arm_without_frequencies(tmp_path: Path) -> None:
 
 
 def test_an_empty_root_gives_reasons_not_errors(tmp_path: Path) -> None:
-    source = Source(tmp_path, Fake({0, 2}), Paths(tmp_path))
+    source = made(tmp_path, {}, {0, 2})
     machine = collect(source)
     assert set(machine.reasons.values()) <= {"absent", "unlimited", "timed out"}
     assert pairs(Topology.read(source)) == {"same": (0, 0), "cross": (0, 2)}
@@ -224,8 +223,7 @@ def test_an_empty_root_gives_reasons_not_errors(tmp_path: Path) -> None:
 
 
 def test_wrong_values_become_reasons(tmp_path: Path) -> None:
-    write(tmp_path, {"/proc/sys/net/core/busy_poll": "many\n"})
-    source = Source(tmp_path, Fake({0}), Paths(tmp_path))
+    source = made(tmp_path, {"/proc/sys/net/core/busy_poll": "many\n"}, {0})
     assert collect(source).reasons["busy_polling"] == "unparsable"
     fact = Fact("G", "x", "/proc/sys/net/core/busy_poll", "text", "", False, False, "", "X")
     assert take_fact(fact, source) == ("many", "")
@@ -249,8 +247,7 @@ LAZY = {"/sys/kernel/debug/sched/preempt": "none (lazy) full", CMDLINE: "preempt
 def test_another_source_is_asked_where_the_first_has_nothing(
     files, name, value, tmp_path: Path
 ) -> None:
-    write(tmp_path, files)
-    assert collect(Source(tmp_path, Fake({0}), Paths(tmp_path))).facts[name] == value
+    assert collect(made(tmp_path, files, {0})).facts[name] == value
 
 
 @pytest.mark.parametrize(
@@ -283,11 +280,9 @@ def test_disturbance_thresholds(change: dict[str, int | None], flags: list[str])
 
 def test_a_launch_during_which_a_clock_was_lowered_for_heat_is_flagged(tmp_path: Path) -> None:
     counts = "/sys/devices/system/cpu/cpu{}/thermal_throttle/{}_throttle_count"
-    write(
-        tmp_path,
-        {counts.format(cpu, part): "4\n" for cpu in range(3) for part in ("core", "package")},
-    )
-    source = Source(tmp_path, Fake({0, 1}), Paths(tmp_path))
+    parts = ("core", "package")
+    files = {counts.format(cpu, part): "4\n" for cpu in range(3) for part in parts}
+    source = made(tmp_path, files, {0, 1})
     before = conditions(source)
     assert before["clock_throttles"] == 16
     write(tmp_path, {counts.format(2, "core"): "5\n"})  # of a CPU that is not ours
@@ -308,8 +303,7 @@ def test_groups_of_the_first_version(tmp_path: Path) -> None:
         f"{top}/cpu,cpuacct/cpu.stat": "throttled_time 2",
         f"{top}/cpu/a/cpu.stat": "throttled_time 7",  # the same, by a link
     }
-    write(tmp_path, {name: f"{text}\n" for name, text in files.items()})
-    source = Source(tmp_path, Fake({0}), Paths(tmp_path))
+    source = made(tmp_path, {name: f"{text}\n" for name, text in files.items()}, {0})
     facts = collect(source).facts
     assert (facts["cpu_quota"], facts["memory_limit"]) == (0.5, 1 << 20)
     assert conditions(source)["throttled_ns"] == 9
@@ -335,8 +329,7 @@ FIRMWARE, CLOCKS = f"{DMI}/sys_vendor", CLOCKSOURCES
 def test_a_virtual_machine_is_told_by_its_processor_then_named(
     tmp_path: Path, files: dict[str, str], kind: str
 ) -> None:
-    write(tmp_path, files)
-    assert virtualisation(Source(tmp_path, Fake({0}), Paths(tmp_path))) == kind
+    assert virtualisation(made(tmp_path, files, {0})) == kind
 
 
 def test_disk_is_found_through_layers(tmp_path: Path) -> None:
@@ -346,18 +339,17 @@ def test_disk_is_found_through_layers(tmp_path: Path) -> None:
         f"{disk}/nvme0n1p2/partition": "2\n",
         "/sys/devices/virtual/block/dm-0/queue/rotational": "0\n",
     }
-    data = tmp_path / "checkout" / "data"
     files["/proc/self/mountinfo"] = (
         "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
         f"2 1 253:0 / {tmp_path} rw,noatime,addr=10.0.0.9 - ext4 /dev/mapper/root rw,data=ordered\n"
     )
-    write(tmp_path, files)
+    source = made(tmp_path, files, {0})
     links = {"sys/dev/block/253:0": "sys/devices/virtual/block/dm-0"}
     links["sys/devices/virtual/block/dm-0/slaves/nvme0n1p2"] = f"{disk[1:]}/nvme0n1p2"
     for link, target in links.items():
         (tmp_path / link).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / link).symlink_to(tmp_path / target)
-    facts = collect(Source(tmp_path, Fake({0}), Paths(data.parent))).facts
+    facts = collect(source).facts
     assert (facts["scratch_disk"], facts["scratch_scheduler"]) == ("nvme", "none")
     assert facts["scratch_options"] == ["rw", "noatime", "data=ordered"]
 

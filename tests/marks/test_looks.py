@@ -9,15 +9,15 @@ from ipclab.marks import style
 from ipclab.marks.bars import bars, dots, leading, limit
 from ipclab.marks.curves import lines
 from ipclab.paths import checkout
-from ipclab.store.bundle import opened
 from tests.support.beyond import beyond
 from tests.support.cut import cut
 from tests.support.grey import alike
+from tests.support.told import reference
 
 
 @pytest.fixture
 def lab() -> Lab:
-    return Lab.of(opened(checkout(), checkout().reference), checkout(), "en")
+    return Lab.of(reference(), checkout(), "en")
 
 
 def rows(levels: list[str]) -> pd.DataFrame:

@@ -1,16 +1,19 @@
 """What the documents say is so: the example backend is measured, named files and targets exist."""
 
 import re
+import shlex
 import sys
 import tomllib
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+import yaml
 from nbformat import v4
 from validate_pyproject.api import Validator
 
 from ipclab.words.output import FIGURE, TABLE
+from ipclab_more.ab.command import ab
 from tests.support import reading
 from tests.support.bundled import make_run
 from tests.support.commands import ROOT, WITHOUT_NATIVE, environment, ran
@@ -158,3 +161,21 @@ def test_the_tutorial_commands_work(tmp_path: Path) -> None:
     done = python(env, "-c", code.replace(named[1], run))
     assert done.returncode == 0, done.stderr
     assert all(word in done.stdout for word in ("pipe", "unix", "4096"))
+
+
+def test_the_documented_commands_of_ab_are_understood() -> None:
+    lines = re.findall(r"ipclab ab ([^`#\n]+)", (ROOT / "docs/ci.md").read_text())
+    calls = [shlex.split(line.split("||")[0]) for line in lines]
+    assert len(calls) > 8
+    for call in calls:
+        words = [word for word in call if word != "..."]
+        ab.make_context("ab", words or ["--help"], resilient_parsing=True)
+
+
+def test_the_documented_workflow_is_yaml_whose_steps_run_ab() -> None:
+    (text,) = blocks(ROOT / "docs/ci.md", "yaml")
+    steps = yaml.safe_load(text)["jobs"]["ab"]["steps"]
+    (line,) = [step["run"] for step in steps if "ipclab ab" in step.get("run", "")]
+    given = ab.make_context("ab", shlex.split(line)[2:]).params
+    assert given["names"] == ("base", "head")
+    assert len(given["formats"]) == len(given["outputs"]) == 3

@@ -2,14 +2,13 @@
 
 import json
 import re
-import subprocess
 import tomllib
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from ipclab.paths import INSTALL
-from tests.support.commands import ROOT
+from tests.support.commands import ROOT, ran
 
 PROJECTS = [ROOT / "pyproject.toml", *sorted(ROOT.glob("packages/*/pyproject.toml"))]
 PROJECT = tomllib.loads(PROJECTS[0].read_text())["project"]
@@ -64,9 +63,8 @@ def test_the_locks_pin_every_package_with_hashes_and_no_address() -> None:
 
 
 def test_no_address_of_a_registry_is_committed() -> None:
-    names = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.split()
+    names = ran(["git", "ls-files"], cwd=ROOT).stdout.split()
+    assert names
     hosts = [
         ".".join(parts) for parts in (("pypi", "org"), ("crates", "io"), ("pythonhosted", "org"))
     ]

@@ -51,6 +51,14 @@ FIGURE = """svg = '<svg xmlns="http://www.w3.org/2000/svg" width="200pt" height=
     '<script>alert(1)</script><defs><clipPath id="c"><rect width="150" height="60"/></clipPath></defs>' + \\
     '<rect clip-path="url(#c)" onclick="x()" width="180" height="70" fill="teal"/></svg>'
 Figure(svg, _("A teal bar of one write"), _("One write"), "bar")"""
+CHROME = {
+    "Contents": "차례",
+    "Notes": "주",
+    "Skip to the content": "본문으로 건너뛰기",
+    "Table {number}": "표 {number}",
+    "Figure {number}": "그림 {number}",
+    "{text} (estimate)": "{text} (추정)",
+}
 KO = {
     "What a write costs": "쓰기 한 번의 비용",
     "A write took **{write}** on `{cpu}`, while the past claimed {past:marked}.": (
@@ -71,21 +79,8 @@ KO = {
     "All on one CPU.": "모두 한 CPU에서.",
     "A teal bar of one write": "쓰기 한 번의 청록색 막대",
     "One write": "쓰기 한 번",
-    "Contents": "차례",
-    "Notes": "주",
-    "Skip to the content": "본문으로 건너뛰기",
-    "Table {number}": "표 {number}",
-    "Figure {number}": "그림 {number}",
-    "{text} (estimate)": "{text} (추정)",
+    **CHROME,
 }
-CHROME = (
-    "Contents",
-    "Notes",
-    "Skip to the content",
-    "Table {number}",
-    "Figure {number}",
-    "{text} (estimate)",
-)
 # Of Chinese only the catalogues are used: English with a stop that is as wide as the rules ask
 TRANSLATED = {"ko": KO, "zh": {msgid: msgid.replace("}.", "}。") for msgid in KO}}
 
@@ -123,7 +118,7 @@ def sources(tmp_path_factory: Any) -> words.Sources:
     found = words.Sources((root / "ipclab",), root / "notebooks", root / "locale")
     found.packages[0].mkdir()
     found.notebooks.mkdir()
-    marked = [TABLE, FIGURE, *(f"N_({m!r})" for m in KO if m in CHROME)]
+    marked = [TABLE, FIGURE, *(f"N_({m!r})" for m in CHROME)]
     (found.packages[0] / "code.py").write_text("\n".join(marked), encoding="utf-8")
     write_notebook(found.notebooks / "demo.ipynb", SETUP, SAID, TABLE, FIGURE, prose=PROSE)
     translate_all(found)

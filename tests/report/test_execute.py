@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import nbformat
@@ -17,6 +16,7 @@ from ipclab.report.notebooks.execute import Kernel, execute
 from ipclab.report.pages.document import read_document
 from ipclab.report.pages.localised import localised
 from tests.report.conftest import write_notebook
+from tests.support.commands import eventually
 
 
 @pytest.fixture
@@ -136,9 +136,7 @@ def test_an_interrupt_ends_the_kernel(tmp_path: Path) -> None:
         stderr=subprocess.DEVNULL,
         env=os.environ | {"TMPDIR": str(tmp_path)},
     )
-    deadline = time.monotonic() + 60
-    while not (started.exists() and started.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    assert eventually(lambda: started.exists() and started.read_text())
     process.send_signal(signal.SIGINT)
     assert process.wait(60) != 0
     assert not Path("/proc", started.read_text()).exists()

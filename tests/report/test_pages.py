@@ -9,19 +9,17 @@ import pytest
 import typst
 
 from ipclab.lab.lab import Lab
-from ipclab.paths import Paths
+from ipclab.paths import checkout
 from ipclab.report.pages.document import read_document
 from ipclab.report.pages.typeset import Sheet
 from ipclab.stats.quantity import Quantity
-from ipclab.store.bundle import opened
 from ipclab.tables.table import Column, Table
-from tests.support.commands import ROOT
 from tests.support.foreign import displayed, notebook
+from tests.support.told import reference
 
 
 def test_cells_carry_the_numbers_that_a_csv_holds() -> None:
-    paths = Paths(ROOT)
-    lab = Lab.of(opened(paths, paths.reference), paths, "ko")
+    lab = Lab.of(reference(), checkout(), "ko")
     frame = pd.DataFrame(
         {"a": ["x", "y"], "b": [Quantity(1.5e6, "ns", 1.25e6, 2e6), Quantity(None, "ns")]}
     )
@@ -32,8 +30,7 @@ def test_cells_carry_the_numbers_that_a_csv_holds() -> None:
 
 
 def test_cells_of_several_columns_are_named_by_their_levels_alone() -> None:
-    paths = Paths(ROOT)
-    lab = Lab.of(opened(paths, paths.reference), paths, "en")
+    lab = Lab.of(reference(), checkout(), "en")
     rows = [("unix", placement, Quantity(1e3, "ns")) for placement in ("same", "cross")]
     frame = pd.DataFrame(rows, columns=["backend", "placement", "cell"])
     wide = frame.pivot(index="backend", columns="placement", values=["cell"])
@@ -44,8 +41,7 @@ def test_cells_of_several_columns_are_named_by_their_levels_alone() -> None:
 
 
 def test_of_a_table_without_rows_only_the_reason_is_said() -> None:
-    paths = Paths(ROOT)
-    lab = Lab.of(opened(paths, paths.reference), paths, "en")
+    lab = Lab.of(reference(), checkout(), "en")
     frame = pd.DataFrame({"a": [], "b": []})
     table = lab.table(frame, "One write", notes=["A dash: no such phase."], empty="None here.")
     assert (list(table.columns), list(table.rows), table.notes) == ([], [], ["None here."])

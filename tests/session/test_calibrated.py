@@ -2,10 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
@@ -19,14 +17,14 @@ from ipclab.store.archive import HostileError
 from ipclab.store.calibration import MOST_BYTES, Counted, known_runs
 from ipclab.store.files import LOCK
 from ipclab.store.launch import Launch
-from ipclab.store.record import Record, create
+from ipclab.store.record import Record
 from ipclab.store.run import RunFolder, read_run
 from ipclab.store.samples import Measured, encode
 from ipclab.studies.calibration import OP, CalibrationStudy
 from ipclab.studies.profile import PROFILES
 from ipclab.studies.questions import questions_of, questions_plain
-from tests.support.bundled import NOW, make_run
-from tests.support.made import LAUNCH_NS
+from tests.support.commands import Run
+from tests.support.made import LAUNCH_NS, begun
 
 PLANTED = {"0.10": 1, "0.20": 1, "0.40": 1}
 FOUND = {"cross": Counted(3, 0, PLANTED, PLANTED), "same": Counted(3, 0, PLANTED, PLANTED)}
@@ -35,12 +33,9 @@ STAMP = "0" * 64
 
 def calibrated_run(runs: Path, seed: int = 1, profile: str = "standard") -> Record:
     """Return a finished run with three pairs in each placement, measured on a quiet machine."""
-    about = make_run(runs.parent / f"other-{seed}").about
-    kept = {name: about[name] for name in ("parameters", "seed", "machine")}
-    kept["parameters"] = {**kept["parameters"], "profile": profile}
-    kept["questions"] = questions_plain(questions_of(PROFILES[profile]))
-    run, random = create(runs, "0123456789ab", kept, NOW), np.random.default_rng(seed)
-    orders = count(1)
+    asked = questions_plain(questions_of(PROFILES[profile]))
+    run = begun(runs, asked, profile=profile, studies=["limits", "round_trip"])
+    random, orders = np.random.default_rng(seed), count(1)
     for point in CalibrationStudy().pairs(3, ("same", "cross")):
         launches = []
         for number in range(1, 13):
@@ -168,9 +163,7 @@ def test_the_command_plants_as_many_of_each_size_as_tell() -> None:
     assert {each: slower.count(each) for each in slower} == {11: 20, 12: 20, 14: 20}
 
 
-def test_a_command_makes_twins_and_says_what_they_show(
-    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
-) -> None:
+def test_a_command_makes_twins_and_says_what_they_show(ipclab: Run, tmp_path: Path) -> None:
     done = ipclab("calibrate", "--profile", "smoke", "--twins", "2")
     assert done.returncode == 0, done.stderr
     assert "identical code called different: 0 of 0" in done.stdout

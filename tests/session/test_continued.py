@@ -5,10 +5,9 @@ Limits and calibration are not measured: who continues a run does not depend on 
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -28,7 +27,7 @@ from ipclab.store.schema import parse_run
 from ipclab.studies.calibration import CalibrationStudy
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy
-from tests.support.commands import ROOT
+from tests.support.commands import ROOT, Run
 
 pytestmark = pytest.mark.slow
 SMALL = Request(("payload",), "smoke", sweep=Sweep((84,), ("shm-mmap", "posix-shm", "file")))
@@ -164,9 +163,7 @@ def test_the_same_command_measures_failed_points_again(
 WORDS = "measure --study payload --profile smoke --size 84 --backend shm-mmap --bundle"
 
 
-def test_a_measured_run_is_one_file_with_its_label(
-    ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path
-) -> None:
+def test_a_measured_run_is_one_file_with_its_label(ipclab: Run, tmp_path: Path) -> None:
     words = (*WORDS.split(), "07.ipclab", "--label", "node-07")
     done = ipclab(*words)
     assert done.returncode == 0 and done.stdout.splitlines()[0] == "07.ipclab"

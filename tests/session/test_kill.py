@@ -8,11 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
 
@@ -23,7 +22,7 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
 from tests.support.bundled import make_run
-from tests.support.commands import IPCLAB, ROOT, World, eventually, processes_of, ran
+from tests.support.commands import IPCLAB, ROOT, Run, World, eventually, processes_of, ran
 from tests.support.few import some
 
 pytestmark = pytest.mark.slow
@@ -127,7 +126,7 @@ main()
 
 @pytest.mark.parametrize("more", [("--samples", "5"), ()], ids=["thinning", "packing"])
 def test_kill_9_of_a_bundle_leaves_nothing_that_clean_does_not_take(
-    world: World, ipclab: Callable[..., "CompletedProcess[str]"], tmp_path: Path, more: list[str]
+    world: World, ipclab: Run, tmp_path: Path, more: list[str]
 ) -> None:
     run = make_run(tmp_path / "elsewhere")
     out = tmp_path / "out"

@@ -1,6 +1,5 @@
 """Fork servers: which one a worker comes from, and which are started anew."""
 
-import os
 import socket
 import sys
 from dataclasses import replace
@@ -13,9 +12,7 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import ForkServer, Role, Started
 from ipclab.spawn.wire import Wire
 from tests.support.commands import ROOT, processes_of, ran
-
-CPUS = frozenset(os.sched_getaffinity(0))
-
+from tests.support.measured import CPUS
 
 PRELOADED = """
 import sys

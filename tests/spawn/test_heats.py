@@ -1,6 +1,5 @@
 """Heats: contestants take turns in a seeded order, and one that fails costs no other its launch."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,8 @@ from ipclab.studies.installed import study
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import profile
 from tests.support.commands import names_of, processes_of, servers_of
+from tests.support.measured import CPUS
 
-CPUS = frozenset(os.sched_getaffinity(0))
 POINT = Point("test", "b", 1, "free")
 
 

@@ -221,7 +221,7 @@ def test_an_unreadable_ledger_file_is_left_alone(
 
 
 def test_a_name_that_vanishes_meanwhile_is_no_error(
-    shared: Path, dead: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared: Path, dead: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(shared, f"{dead.id}-1-a", f"{dead.id}-1-b")
     scan = os.scandir

@@ -4,7 +4,6 @@ it.
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from ipclab.errors import LabError
 from ipclab.spawn import owned, scratch
 from ipclab.spawn.ledger import close_dead_sessions, close_session, open_session
 from tests.spawn.test_ledger import names
-from tests.support.commands import environment, kernel_objects, left_of
+from tests.support.commands import environment, kernel_objects, left_of, ran
 
 KEY = 0x1BC0000 + os.getpid()
 # Of each kind a name, and what makes it
@@ -48,14 +47,7 @@ os.kill(os.getpid(), 9)
 def test_what_a_killed_session_owned_elsewhere_is_removed_by_kind_and_name(tmp_path: Path) -> None:
     before, ledger = kernel_objects(), tmp_path / "ledger"
     command = [sys.executable, "-c", f"OWNED = {OWNED}\n{MAKE}", str(ledger)]
-    done = subprocess.run(
-        command,
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = ran(command, env=environment(tmp_path))
     assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")
     try:
         # as the conformance suite would see it

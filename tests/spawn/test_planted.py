@@ -117,8 +117,8 @@ def plants(path: Path, precious: Path) -> Iterator[Callable[[], object]]:
     yield squat
 
 
-def place_of(worker: Worker, capacity: int = SIZE) -> Place:
-    return Place(worker.prefix, worker.folder, capacity)
+def place_of(worker: Worker) -> Place:
+    return Place(worker.prefix, worker.folder, SIZE)
 
 
 def end(kind: Any) -> Made:

@@ -1,27 +1,29 @@
 """Messages differ inside, each from every other one; an answer has all of its question, and more."""
 
 from types import SimpleNamespace
-from typing import cast
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ipclab.spawn.answered import Proof
 from ipclab.spawn.proof import BUFFERS, MARK, Messages, Numbered, PayloadError
-from ipclab.spawn.worker import Worker
+from ipclab.spawn.worker import Outcome
 
 SIZES = (1, 7, 8, 16, 100, 256, 257, 100_000)
 
 
+def end(role: str) -> Any:
+    """Return what a proof asks of the worker with a role."""
+    told = {"server": {"secret": "00"}}
+    return SimpleNamespace(
+        recording=True, outcome=Outcome(), prefix="p", role=role, meet=lambda **own: told
+    )
+
+
 def ends(size: int, receive: str = "bytes") -> tuple[Proof, Proof]:
     """Return a server's and a client's proof of one launch."""
-
-    def proof(role: str) -> Proof:
-        made = {"prefix": "p", "role": role, "recording": True}
-        worker = SimpleNamespace(**made, meet=lambda **own: {"server": {"secret": "00"}})
-        return Proof(cast("Worker", worker), size, receive)
-
-    return proof("server"), proof("client")
+    return Proof(end("server"), size, receive), Proof(end("client"), size, receive)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -34,10 +34,11 @@ from tests.support.commands import (
     files_of,
     names_of,
     processes_of,
+    ran,
     servers_of,
 )
+from tests.support.measured import CPUS
 
-CPUS = frozenset(os.sched_getaffinity(0))
 MISSING = mpi.mpi_missing()
 needs_mpi = pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
 NOBODY, PR_SET_DUMPABLE = 65534, 4
@@ -97,7 +98,7 @@ def test_ranks_have_a_network_of_their_own_where_that_is_permitted(bench: RankBe
 
 
 def test_without_privileges_a_user_namespace_gives_a_network_of_its_own() -> None:
-    if subprocess.run(UNPRIVILEGED, capture_output=True, check=False).returncode:
+    if ran(UNPRIVILEGED).returncode:
         pytest.skip("this kernel permits no user namespace")
     child = os.fork()
     if child == 0:
@@ -254,7 +255,8 @@ from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.mpi_outer import around, world
 from ipclab.spawn.outer_bench import OuterBench
 from dataclasses import replace
-from tests.spawn.test_ranks import CPUS, another, roles
+from tests.spawn.test_ranks import another, roles
+from tests.support.measured import CPUS
 with around() as served:
     if not served:
         with Launcher(Path(sys.argv[1])) as launcher:
@@ -280,9 +282,7 @@ def test_under_another_launcher_a_failure_is_told_and_the_ranks_go_on_unpinned(
     launcher = [str(mpi.mpiexec()), "-n", "3", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
     env = mpi.rank_environment(environment(tmp_path), tmp_path / "tmp", SHARED_MEMORY)
     command = [*launcher, sys.executable, "-c", OUTER, str(tmp_path / "ledger")]
-    done = subprocess.run(
-        command, env=env, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = ran(command, 120, env=env)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "LaunchError: rank 1 (reader 1) failed: ValueError: no such level",

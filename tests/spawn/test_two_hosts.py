@@ -15,7 +15,7 @@ from ipclab.spawn import mpi
 from ipclab.store.samples import decode
 from tests.spawn.test_ranks import MISSING
 from tests.studies.test_shared_dict_runs import LAUNCHER_ENVIRONMENT, facts_of, finished
-from tests.support.commands import IPCLAB, environment
+from tests.support.commands import IPCLAB, environment, ran
 
 NET = "10.99.7"
 AGENT = """#!/bin/sh
@@ -34,10 +34,7 @@ def hosts_refused() -> str:
         return MISSING
     if os.getuid() or not shutil.which("ip") or not shutil.which("unshare"):
         return "it takes root, ip and unshare"
-    tried = subprocess.run(
-        ["unshare", "--net", "--uts", "true"], capture_output=True, text=True, check=False
-    )
-    return tried.stderr.strip()
+    return ran(["unshare", "--net", "--uts", "true"]).stderr.strip()
 
 
 REFUSED = hosts_refused()
@@ -71,7 +68,7 @@ def hosts(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         yield name, agent
     finally:
         for number in "12":
-            subprocess.run(["ip", "netns", "del", name + number], check=False, capture_output=True)
+            ran(["ip", "netns", "del", name + number])
 
 
 @pytest.mark.matrix
@@ -88,9 +85,7 @@ def test_two_hosts_make_one_run(hosts: tuple[str, Path], tmp_path: Path) -> None
     words += " --backend posix-shm --backend zmq-tcp"
     command = [*launcher, sys.executable, "-c", IPCLAB, *words.split()]
     env = environment(tmp_path) | LAUNCHER_ENVIRONMENT | {"OMPI_MCA_btl": "self,sm,tcp"}
-    done = subprocess.run(
-        command, env=env, capture_output=True, text=True, timeout=250, check=False
-    )
+    done = ran(command, 250, env=env)
     assert done.returncode == 0, done.stderr
     run = finished(tmp_path)
     nodes = run.about["notes"]["nodes"]

@@ -21,8 +21,7 @@ from ipclab.spawn.ledger import close_dead_sessions
 from ipclab.spawn.started import Role
 from tests.support.commands import ROOT, eventually, files_of, names_of, processes_of, servers_of
 from tests.support.few import some
-
-CPUS = frozenset(os.sched_getaffinity(0))
+from tests.support.measured import CPUS
 
 
 def role(target: str, name: str = "solo", cpus: frozenset[int] = CPUS, **arguments: object) -> Role:
@@ -136,9 +135,7 @@ def test_fork_servers_that_cannot_live_end_the_session(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_program_runs_on_its_cpus_with_its_environment(
-    launcher: Launcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_runs_on_its_cpus_with_its_environment(launcher: Launcher) -> None:
     script = "grep Cpus_allowed_list /proc/self/status; echo $WORD$PYTHONPATH; echo late >&2"
     shell = replace(role("", cpus=frozenset({max(CPUS)})), command=("/bin/sh", "-c", script))
     shell = replace(shell, env={"WORD": "가나", "PYTHONPATH": None})
@@ -168,12 +165,6 @@ def test_a_program_that_fails_says_how_and_takes_its_children_along(
 def gone(file: Path) -> bool:
     """Tell whether the process whose id is in `file` runs no more."""
     return start_ticks(int(file.read_text())) is None
-
-
-def test_a_full_shared_memory_is_named(launcher: Launcher) -> None:
-    told = r"was killed by SIGBUS, as happens when /dev/shm is full \([\d,]+ bytes are"
-    with pytest.raises(LaunchError, match=told):
-        launcher.launch([role("die", sign=signal.SIGBUS)], 30)
 
 
 OWNER = """

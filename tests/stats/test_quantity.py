@@ -52,9 +52,9 @@ def test_the_judge_says_what_an_interval_supports() -> None:
     assert said == ["inside", "undecided", "below", "above"]
 
 
-def in_heats(values: list[float], unit: str = "ns") -> Quantity:
+def in_heats(values: list[float]) -> Quantity:
     """Return a quantity with these values in heats 1, 2 and so on."""
-    made = Quantity(mean_of(values), unit, min(values) / 2, max(values) * 2, "4 x 1")
+    made = Quantity(mean_of(values), "ns", min(values) / 2, max(values) * 2, "4 x 1")
     return measured(made, dict(enumerate(values, 1)), str(values))
 
 

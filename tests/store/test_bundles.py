@@ -5,7 +5,6 @@ import io
 import json
 import shutil
 import signal
-import subprocess
 import sys
 import tarfile
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +29,7 @@ from ipclab.store.record import Record
 from ipclab.store.samples import decode
 from ipclab.store.schema import parse_run
 from tests.support.bundled import CALIBRATION, make_run, tree
-from tests.support.commands import ROOT, environment
+from tests.support.commands import ROOT, environment, ran
 
 MOST_BYTES = 12_000_000
 
@@ -194,7 +193,7 @@ unpack(checkout(), Path(sys.argv[1]))
 
 def test_a_killed_import_is_done_by_the_next(bundle: Path, paths: Paths, tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(bundle)]
-    done = subprocess.run(command, env=environment(tmp_path), timeout=60, check=False)
+    done = ran(command, env=environment(tmp_path))
     assert done.returncode == -signal.SIGKILL
     assert len(list(paths.imported.glob("*.part/run.json"))) == 1
     assert folder.newest(paths.imported, lambda _: True) is None

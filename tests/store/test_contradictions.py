@@ -75,10 +75,6 @@ def without(name: str) -> Change:
     return lambda run, _: run.about["machine"]["facts"].pop(name)
 
 
-def each_point(change: Callable[[Measured], object]) -> Change:
-    return lambda _, points: [change(point) for point in points]
-
-
 def reversed_order(_: Record, points: list[Measured]) -> None:
     every = [each for point in points for each in point.launches]
     for each, order in zip(every, [one.order for one in every][::-1], strict=True):

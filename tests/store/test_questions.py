@@ -1,7 +1,6 @@
 """A run carries its questions: it is read without studies and mechanisms, and refuses wrong words."""
 
 import json
-import subprocess
 import sys
 from itertools import product
 from pathlib import Path
@@ -18,7 +17,7 @@ from ipclab.studies.installed import studies
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 from ipclab.studies.questions import question, questions_of, renewed
-from tests.support.commands import environment
+from tests.support.commands import environment, ran
 
 ALONE = """
 import sys
@@ -44,10 +43,7 @@ print(len(trips), len(lab.contests()), len(lab.launches(metric="p50")), len(lab.
 
 def test_a_run_is_read_without_the_plug_in(elsewhere: Record, tmp_path: Path) -> None:
     command = [sys.executable, "-c", ALONE, str(elsewhere.path)]
-    env = environment(tmp_path)
-    done = subprocess.run(
-        command, env=env, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path
-    )
+    done = ran(command, 120, env=environment(tmp_path), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "2 2 12 True" in done.stdout.splitlines()
 

@@ -2,16 +2,14 @@
 
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
 
 from ipclab.store.record import Record
 from ipclab.store.signature import signature_of
+from tests.support.commands import Run
 
-Run = Callable[..., "CompletedProcess[str]"]
 pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="there is no ssh-keygen")
 
 

@@ -51,10 +51,6 @@ def test_text_of_a_run_shows_its_letters_in_each_kind_of_document(text: str) -> 
     assert cell[0] not in "=@\t" and (cell[0] not in "+-" or cell.replace(".", "")[1:].isdigit())
 
 
-def test_a_number_in_a_cell_stays_one() -> None:
-    assert (Text("-1.5").csv, Text("+3").csv, Text("-1.5x").csv) == ("-1.5", "+3", "'-1.5x")
-
-
 def test_what_fills_a_text_is_no_template() -> None:
     value = "{other} {x:>2000000000}"
     told = fill("It is {name}.", {"name": value}.__getitem__, Words("en").numbers)

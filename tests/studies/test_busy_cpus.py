@@ -51,9 +51,7 @@ def test_a_share_above_the_cpus_is_named(rows: list[dict[str, object]], wrong: l
     assert beyond_cpus(pd.DataFrame(rows), {"cores": 2}) == wrong
 
 
-def test_what_is_done_between_operations_is_in_both_or_in_neither(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_done_between_operations_is_in_both_or_in_neither() -> None:
     worker = Worker.__new__(Worker)
     worker._begin("client", "", "")
 

@@ -12,14 +12,13 @@ import pytest
 from ipclab.bounds import cpu_pairs
 from ipclab.machine import Source, Topology
 from ipclab.machine.placement import Placement
-from ipclab.paths import Paths
 from ipclab.spawn.heat import Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.store.validity import possible
 from ipclab.studies.interface import Sweep
 from ipclab.studies.limits import LimitsStudy, pairs
 from ipclab.studies.profile import PROFILES
-from tests.support.made_up import Fake, cpu_files, write
+from tests.support.made_up import cpu_files, made
 from tests.support.measured import measured
 
 
@@ -61,8 +60,7 @@ class Made:
             last = self.members(core // self.together * self.together, self.together)
             caches = {1: ("32K", own), 2: ("1024K", own), 3: ("32768K", last)}
             files |= cpu_files(cpu, own, package, caches)
-        write(root, files)
-        return Topology.read(Source(root, Fake(set(range(self.cpus))), Paths(root / "checkout")))
+        return Topology.read(made(root, files, set(range(self.cpus))))
 
 
 ONE, DESK, SERVER, LARGE = Made(1, 1, 1, 1), Made(1, 4, 2, 4), Made(2, 16, 2, 8), Made(2, 64, 2, 8)

@@ -21,10 +21,10 @@ from ipclab.studies.file_io.sweeps import roles_of_mix
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 from tests.studies.test_file_sets import tiny
+from tests.support.measured import FREE
 
 STUDY = FileIoStudy()
 KIB, MIB = 1 << 10, 1 << 20
-FREE = Placement("free", (frozenset({0, 1}),), "free")
 
 
 def test_role_mixes_are_read() -> None:
@@ -114,7 +114,7 @@ def test_how_many_files_follows_from_a_budget(profile: str, size: int, count: in
     assert set_of(files.name, files.bytes) == files
 
 
-def result(files: int = 3, size: int = 100) -> dict[str, Any]:
+def result(files: int = 3) -> dict[str, Any]:
     """Return what the engine would: two threads, of which one reads."""
     thread = {
         "elapsed_ns": 100,
@@ -132,7 +132,7 @@ def result(files: int = 3, size: int = 100) -> dict[str, Any]:
         "first_compute_ns": 50,
         "read_end_ns": 400,
         "files": files,
-        "bytes": files * size,
+        "bytes": files * 100,
         "errors": [],
         "tasks": {**tasks, "fault_ns": np.zeros(files, np.int64).tobytes()},
         "threads": [

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from ipclab.machine.placement import Placement
 from ipclab.spawn.heat import Contestant, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
@@ -16,12 +15,11 @@ from ipclab.studies.file_io.sets import Draw, FileSet
 from ipclab.studies.file_io.study import NO_COLD, FileIoStudy
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import PROFILES
-from tests.spawn.test_workers import CPUS
 from tests.studies.test_file_engine import checksum
+from tests.support.measured import CPUS, FREE
 
 native: Any = pytest.importorskip("ipclab_native")
 STUDY, SMOKE = FileIoStudy(), PROFILES["smoke"]
-FREE = Placement("free", (CPUS,), "free")
 KIB = 1 << 10
 SOME = FileSet(
     "some", 23, Draw("exponential", 1, 64 * KIB, 8 * KIB), Draw("identical", 1000, 1000, 1000), 5

@@ -1,10 +1,11 @@
 """The engine within the limits of a process: a filter that refuses io_uring, few open files."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.commands import ran
 
 SECCOMP = """
 import ctypes, os, struct, sys
@@ -31,7 +32,7 @@ except OSError as error:
 )
 def test_a_filter_that_refuses_io_uring_is_named(errno: int, words: str) -> None:
     command = [sys.executable, "-c", SECCOMP, str(errno)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = ran(command)
     if done.stderr.startswith("no filter"):
         pytest.skip(done.stderr)
     assert done.stderr == ""
@@ -62,6 +63,6 @@ except OSError as error:
 
 def test_the_limit_of_open_files_is_never_met(tmp_path: Path) -> None:
     command = [sys.executable, "-c", FEW, str(tmp_path / "set")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = ran(command)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "24 the limit of open files (64, ulimit -n) is too low for 64 threads\n"

@@ -2,14 +2,13 @@
 told.
 """
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.studies.test_file_engine import SIZES, native, packed, path_of
-from tests.support.commands import environment, namespace, namespace_refused
+from tests.support.commands import environment, namespace, namespace_refused, ran
 
 
 def test_a_making_is_reproducible_resumes_and_tells_its_progress(tmp_path: Path) -> None:
@@ -74,9 +73,7 @@ def test_a_full_disk_is_told_and_parts_are_removed(tmp_path: Path) -> None:
     command = namespace(
         script, str(tmp_path / "small"), sys.executable, "-c", FULL, str(tmp_path / "small")
     )
-    done = subprocess.run(
-        command, env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False
-    )
+    done = ran(command, env=environment(tmp_path))
     assert done.stderr == ""
     first, second, third = done.stdout.splitlines()
     assert first == "28 writing a file of the set: No space left on device (os error 28)"

@@ -30,6 +30,7 @@ from ipclab.studies.multiplexer.study import LONGEST, MultiplexerStudy, cell
 from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
 from tests.studies.test_multiplexer_go import command
+from tests.support.measured import FREE
 
 STUDY = MultiplexerStudy()
 SMOKE, QUICK = PROFILES["smoke"], PROFILES["quick"]
@@ -38,7 +39,6 @@ MEASURED = STUDY.brief(POINTS)  # by a quick run and a smoke run
 CPUS = sorted(os.sched_getaffinity(0))
 SAME = Placement("same", (frozenset(CPUS[:1]),), "same")
 CROSS = Placement("cross", (frozenset(CPUS[:1]), frozenset(CPUS[1:2])), "l3")
-FREE = Placement("free", (frozenset(CPUS),), "free")
 NAME = "arm=main/node=adaptive/op=write/medium=memory/size=1024/streams=1/threshold=8192/pool=own/chunk=0/sinks=1"
 HEAD = "goos: linux\ngoarch: amd64\npkg: native/multiplexer\ncpu: AMD EPYC\n"
 LINE = (

@@ -66,10 +66,6 @@ def test_every_limit_takes_turns(kind, tmp_path):
             assert not list(tmp_path.iterdir())
 
 
-def test_a_sample_of_a_ring_stands_for_many_messages():
-    assert native.Limit("flow-ring", 64, (-1, -1)).batch == 1000
-
-
 def test_a_payload_that_another_wrote_is_no_sample(tmp_path):
     path = tmp_path / "payload"
     limit = native.Limit("read-reopened", 100, (-1, -1), str(path))

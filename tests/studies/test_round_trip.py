@@ -16,7 +16,6 @@ import pytest
 
 from ipclab.backends.interface import Channel
 from ipclab.backends.waiting import Peer, wait
-from ipclab.machine.placement import Placement
 from ipclab.spawn.answered import Proof
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.loops import DISCARDED
@@ -28,12 +27,11 @@ from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.round_trip import GAPS_NS, SIZES, RoundTripStudy, published, start
 from ipclab.studies.round_trip.ends import INTENDED, OP
 from ipclab.studies.round_trip.published import PACKAGE
-from tests.spawn.test_workers import CPUS
-from tests.support.measured import SEED, measured
+from tests.spawn.test_proof import end, ends
+from tests.support.measured import FREE, SEED, measured
 
 STUDY = RoundTripStudy()
 QUICK, SMOKE, FULL = PROFILES["quick"], PROFILES["smoke"], PROFILES["full"]
-FREE = Placement("free", (CPUS,), "free")
 SECOND = 10**9
 LEVELS = {"wait": "block", "receive": "bytes", "gap_ns": 0, "touch": "full"}
 
@@ -82,14 +80,6 @@ def test_a_sweep_replaces_sizes_and_every_arm_follows() -> None:
         arms(points("zmq-ipc", sizes=(1,)))["published"]
         == arms(points(PACKAGE, sizes=(1,)))["published"]
         == 3
-    )
-
-
-def end(role: str) -> Any:
-    """Return what a proof asks of the worker with a role."""
-    told = {"server": {"secret": "00"}}
-    return SimpleNamespace(
-        recording=True, outcome=Outcome(), prefix="p", role=role, meet=lambda **own: told
     )
 
 
@@ -155,7 +145,7 @@ def test_first_moments_go_on_when_the_numbers_of_short_messages_come_again(
 
 
 def test_a_look_at_a_long_message_takes_no_new_memory() -> None:
-    server, client = (Proof(end(role), 1_000_000, "view") for role in ("server", "client"))
+    server, client = ends(1_000_000, "view")
     server.plan(3), client.plan(3)
     tracemalloc.start()
     try:

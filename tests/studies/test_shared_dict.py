@@ -17,7 +17,6 @@ from ipclab.backends.interface import Place
 from ipclab.backends.lmdb_store import LmdbStore
 from ipclab.errors import LabError
 from ipclab.frames.points import point_rows
-from ipclab.machine.placement import Placement
 from ipclab.spawn import mpi
 from ipclab.spawn.failures import LaunchError
 from ipclab.spawn.heat import launch_alone
@@ -34,12 +33,12 @@ from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES, Profile
 from ipclab.studies.shared_dict.published import STORES
 from ipclab.studies.shared_dict.study import WRITES, SharedDictStudy, staleness
-from tests.spawn.test_ranks import CPUS, MISSING
+from tests.spawn.test_ranks import MISSING
 from tests.support.commands import files_of, names_of, processes_of, servers_of
+from tests.support.measured import CPUS, FREE
 
 STUDY = SharedDictStudy()
-QUICK, SMOKE, FULL = PROFILES["quick"], PROFILES["smoke"], PROFILES["full"]
-FREE = Placement("free", (CPUS,), "free")
+QUICK, SMOKE = PROFILES["quick"], PROFILES["smoke"]
 SHARED = {"lmdb", "mpi-window", "posix-shm", "shared-memory"}
 LEVELS = {"arm", "codec", "entries", "readers", "sync", "map", "nodes"}
 

@@ -2,7 +2,6 @@
 /dev/shm.
 """
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from tests.support.commands import (
     environment,
     namespace,
     namespace_refused,
+    ran,
 )
 
 LAUNCHER_ENVIRONMENT = {
@@ -34,17 +34,8 @@ LAUNCHER_ENVIRONMENT = {
 
 def command(*backends: str) -> list[str]:
     names = [word for name in backends for word in ("--backend", name)]
-    return [
-        sys.executable,
-        "-c",
-        IPCLAB,
-        "measure",
-        "--study",
-        "shared_dict",
-        "--profile",
-        "smoke",
-        *names,
-    ]
+    words = "measure --study shared_dict --profile smoke"
+    return [sys.executable, "-c", IPCLAB, *words.split(), *names]
 
 
 def finished(path: Path) -> folder.RunFolder:
@@ -66,14 +57,7 @@ def facts_of(run: folder.RunFolder, name: str) -> list[object]:
 def test_somebody_elses_mpiexec_lends_its_ranks(tmp_path: Path) -> None:
     launcher = [str(mpi.mpiexec()), "-n", "4", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
     env = {**environment(tmp_path), **LAUNCHER_ENVIRONMENT, "OMPI_MCA_btl": "self,sm"}
-    done = subprocess.run(
-        [*launcher, *command("shared-memory")],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    done = ran([*launcher, *command("shared-memory")], 200, env=env)
     assert done.returncode == 0, done.stderr
     run = finished(tmp_path)
     assert set(facts_of(run, "fresh_ranks")) == {0}
@@ -92,14 +76,8 @@ def test_somebody_elses_mpiexec_lends_its_ranks(tmp_path: Path) -> None:
 def test_what_is_said_to_be_needed_of_dev_shm_is_enough(tmp_path: Path) -> None:
     need = max(STUDY.shared_memory(point) for point in points(SMOKE, "posix-shm"))
     size = str(need + SHARED_MEMORY_SLACK + (1 << 16))
-    done = subprocess.run(
-        namespace(SMALL_SHM, size, *command("posix-shm")),
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    limited = namespace(SMALL_SHM, size, *command("posix-shm"))
+    done = ran(limited, 200, env=environment(tmp_path))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "left: "
     assert list((tmp_path / "tmp").iterdir()) == []

@@ -1,20 +1,17 @@
 """A small made-up run, as bundles hold it."""
 
-import datetime as dt
 import hashlib
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ipclab.store.launch import Launch, Samples
 from ipclab.store.point import Point
-from ipclab.store.record import Record, create
+from ipclab.store.record import Record
 from ipclab.store.samples import Measured, encode
-from tests.support.made import ASKED, made_machine
+from tests.support.made import MAIN, begun
 
-NOW = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
 LAUNCH_NS = 50_000_000  # how long each launch takes
 CALIBRATION = b'{"format": 2, "runs": {}}\n'
 
@@ -30,32 +27,12 @@ def make_run(
     """Write a small run of the round-trip study with its limits, some raw files and a calibration
     beside it.
     """
-    told = made_machine(machine)
-    about = {
-        "parameters": {
-            "profile": "quick",
-            "studies": ["limits", "round_trip"],
-            "sizes": None,
-            "backends": None,
-            "levels": {},
-        },
-        "seed": 1,
-        "machine": told,
-        "questions": ASKED,
-    }
-    run = create(runs, told["digest"], about, NOW)
+    run = begun(runs, machine=machine, studies=["limits", "round_trip"])
     orders = count(1)
     random = np.random.default_rng(int(factor * 1000))
-    levels: dict[str, Any] = {
-        "arm": "main",
-        "wait": "block",
-        "gap_ns": 0,
-        "touch": "full",
-        "receive": "bytes",
-    }
     for backend, study, made in (
-        ("unix", "round_trip", levels),
-        ("tcp", "round_trip", levels),
+        ("unix", "round_trip", MAIN),
+        ("tcp", "round_trip", MAIN),
         ("echo-unix", "limits", {}),
     ):
         point = Point(study, backend, 100, "cross", made, "", ("round-trip",))

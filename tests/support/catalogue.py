@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ipclab.errors import LabError
-from ipclab.machine.placement import Placement
 from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.proof import PayloadError
@@ -14,12 +13,11 @@ from ipclab.store.point import Point
 from ipclab.studies.installed import study
 from ipclab.studies.interface import Study, Sweep
 from ipclab.studies.profile import PROFILES
-from tests.spawn.test_workers import CPUS
 from tests.support.commands import ROOT
+from tests.support.measured import FREE
 
 # A cheat in each 20th message is missed where none of those is looked at: there are too many for that.
 SMOKE = replace(PROFILES["smoke"], turn_ns=10_000_000, least_samples=400, most_samples=400)
-FREE = Placement("free", (CPUS,), "free")
 GENUINE = ["Base"] * 5
 NUMBER = r"-?[\d,]+"
 

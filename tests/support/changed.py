@@ -47,8 +47,8 @@ class Run:
             factor = factor.mask(hit & ~speeds, factor * times).mask(hit & speeds, factor / times)
         columns = [name for name in ("value", "low", "high") if name in frame]
         changed = {name: frame[name].astype(float) * factor for name in columns}
-        for name in (name for name in (BY_HEAT,) if name in frame):
-            pairs = zip(frame[name], factor, strict=True)
+        if BY_HEAT in frame:
+            pairs = zip(frame[BY_HEAT], factor, strict=True)
             values = [tuple(value * times for value in values) for values, times in pairs]
-            changed[name] = pd.Series(values, frame.index, dtype=object)
+            changed[BY_HEAT] = pd.Series(values, frame.index, dtype=object)
         return frame.assign(**changed)

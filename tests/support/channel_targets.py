@@ -5,7 +5,7 @@ are killed.
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ipclab.backends.installed import backend as find
 from ipclab.backends.interface import Channel
@@ -72,10 +72,10 @@ def _late(worker: Worker, backend: str, wait: str) -> None:
             worker.meet()
 
 
-def error_of(attempt: object) -> str:
+def error_of(attempt: Callable[[], object]) -> str:
     """Return the name of the error that `attempt()` raises."""
     try:
-        attempt()  # type: ignore[operator]
+        attempt()
     except Exception as error:
         return type(error).__name__
     return ""

@@ -15,6 +15,7 @@ from ipclab.spawn.ledger import SHARED_MEMORY
 from ipclab.spawn.owned import FILE
 from ipclab.store.samples import decode
 
+Run = Callable[..., "CompletedProcess[str]"]  # the fixture `ipclab`
 ROOT = Path(__file__).parents[2]
 WITHOUT_NATIVE = """
 import sys

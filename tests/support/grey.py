@@ -48,7 +48,7 @@ def _axes(ax: Any) -> Iterator[str]:
     parts = [
         (each.patches[0].get_hatch(), each.patches[0].get_facecolor())
         for each in ax.containers
-        if _bars(each)
+        if getattr(each, "patches", None)  # bars
     ]
     yield from _pairs(pairwise(parts))
     spans: list[Any] = [
@@ -75,7 +75,3 @@ def _curve(line: Any) -> tuple[Any, ...]:
 
 def _mark(line: Any) -> tuple[Any, ...]:
     return str(line.get_marker()), str(line.get_markerfacecolor()) == "white"
-
-
-def _bars(container: Any) -> bool:
-    return bool(getattr(container, "patches", None))

@@ -19,6 +19,14 @@ from ipclab.studies.questions import questions_of, questions_plain
 
 # what a run asks, for its `run.json`
 ASKED: dict[str, Any] = questions_plain(questions_of(PROFILES["quick"]))
+# the levels of a round trip in the main arm
+MAIN: dict[str, Any] = {
+    "arm": "main",
+    "wait": "block",
+    "gap_ns": 0,
+    "touch": "full",
+    "receive": "bytes",
+}
 
 
 def made_machine(name: str, **facts: Any) -> dict[str, Any]:
@@ -33,14 +41,16 @@ def made_machine(name: str, **facts: Any) -> dict[str, Any]:
     return {"digest": digest_of(about), "facts": about, "reasons": {}}
 
 
-def begun(folder: Path, asked: Mapping[str, Any] = ASKED, **parameters: Any) -> Record:
+def begun(
+    folder: Path, asked: Mapping[str, Any] = ASKED, machine: str = "example", **parameters: Any
+) -> Record:
     """Return a run that was begun with these parameters, and else as a quick one, without points."""
-    machine = made_machine("example")
+    told = made_machine(machine)
     usual: dict[str, Any] = {"profile": "quick", "studies": [], "sizes": None, "backends": None}
     parameters = usual | {"levels": {}} | parameters
-    about = {"parameters": parameters, "seed": 1, "machine": machine, "questions": asked}
+    about = {"parameters": parameters, "seed": 1, "machine": told, "questions": asked}
     when = dt.datetime(2026, 11, 20, 10, tzinfo=dt.UTC)
-    return create(folder, machine["digest"], about, when)
+    return create(folder, told["digest"], about, when)
 
 
 ORDERS = count(1)  # no two launches of a run have one

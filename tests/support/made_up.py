@@ -49,6 +49,14 @@ def write(root: Path, files: Mapping[str, str | bytes]) -> None:
         path.write_bytes(text.encode() if isinstance(text, str) else text)
 
 
+def made(
+    root: Path, files: Mapping[str, str | bytes], cpus: set[int], architecture: str = "x86_64"
+) -> Source:
+    """Return a machine of these files, which are written below `root`, and CPUs."""
+    write(root, files)
+    return Source(root, Fake(cpus, architecture), Paths(root / "checkout"))
+
+
 def cpu_files(
     cpu: int, core: str, package: str, caches: dict[int, tuple[str, str]]
 ) -> dict[str, str]:
@@ -118,8 +126,7 @@ def server(root: Path) -> Source:
         l3 = f"{first}-{first + 7},{first + 64}-{first + 71}"
         socket = f"{package}-{package + 31},{package + 64}-{package + 95}"
         files |= cpu_files(i, own, socket, {1: ("48K", own), 2: ("2048K", own), 3: ("32768K", l3)})
-    write(root, files)
-    return Source(root, Fake(set(range(128))), Paths(root / "checkout"))
+    return made(root, files, set(range(128)))
 
 
 def arm(root: Path) -> Source:
@@ -134,5 +141,4 @@ def arm(root: Path) -> Source:
     files = {"/proc/cpuinfo": text, "/sys/devices/system/cpu/online": "0-3\n"}
     for i in range(4):
         files |= cpu_files(i, f"{i}", "0-3", {1: ("", f"{i}"), 2: ("", "0-3")})
-    write(root, files)
-    return Source(root, Fake({0, 1, 2, 3}, "aarch64"), Paths(root / "checkout"))
+    return made(root, files, {0, 1, 2, 3}, "aarch64")

@@ -1,7 +1,9 @@
-"""Points that are measured together, as a run does."""
+"""Points that are measured together, as a run does, and the CPUs that there are for it."""
 
+import os
 from collections.abc import Sequence
 
+from ipclab.machine.placement import Placement
 from ipclab.spawn.heat import Contestant, Heat, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
@@ -9,6 +11,8 @@ from ipclab.store.launch import Launch
 from ipclab.store.point import Point
 from ipclab.studies.interface import Study
 
+CPUS = frozenset(os.sched_getaffinity(0))
+FREE = Placement("free", (CPUS,), "free")
 SEED = 3
 
 

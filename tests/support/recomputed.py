@@ -48,10 +48,6 @@ class Raw:
         """Return the payload of a point in bytes."""
         return int(self.told(study, point)["point"]["size_bytes"])
 
-    def by_launch(self, study: str, point: str, op: str, metric: str) -> list[float]:
-        """Return a metric in each launch."""
-        return [one(launch, op, metric) for launch in self.launches(study, point)]
-
     def value(self, study: str, point: str, op: str, metric: str) -> float | None:
         """Return a metric of a point; None where too few samples lie beyond a quantile, or the
         point was thinned.
@@ -70,7 +66,8 @@ class Raw:
             times = self.keyed(study, point, op, "p50").values()
             return self.size(study, point) * 1e9 / statistics.geometric_mean(times)
         if metric in ("min", "max"):
-            return {"min": min, "max": max}[metric](self.by_launch(study, point, op, metric))
+            values = [one(launch, op, metric) for launch in launches]
+            return min(values) if metric == "min" else max(values)
         return mean_of(self.keyed(study, point, op, metric).values(), is_time(op, metric))
 
     def times(self, study: str, point: str, op: str) -> dict[int, float]:

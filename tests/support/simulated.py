@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ipclab.report.compare.held import ComparedRun
-from ipclab.store.point import Level, Point
-from tests.support.made import ASKED
+from ipclab.store.point import Point
+from tests.support.made import ASKED, MAIN
 
 BACKENDS, SIZES, PLACEMENTS = ("unix", "tcp", "pipe"), (100, 10_000), ("same", "cross")
 BASE_NS = {"unix": 10_000.0, "tcp": 16_000.0, "pipe": 13_000.0}
@@ -19,13 +19,7 @@ def points(
     wait: str = "block", sizes: Sequence[int] = SIZES, placements: Sequence[str] = PLACEMENTS
 ) -> list[Point]:
     """Return round trips of three mechanisms by size and placement."""
-    levels: dict[str, Level] = {
-        "arm": "main",
-        "wait": wait,
-        "gap_ns": 0,
-        "touch": "full",
-        "receive": "bytes",
-    }
+    levels = {**MAIN, "wait": wait}
     where = [
         (backend, size, placement)
         for backend in BACKENDS

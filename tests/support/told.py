@@ -1,6 +1,4 @@
-"""Notebooks executed in this process on a run whose values were changed, and the sentences that
-they then say.
-"""
+"""Notebooks executed in this process on a run whose values were changed."""
 
 import ast
 from collections.abc import Callable, Mapping
@@ -26,7 +24,6 @@ from tests.support.commands import ROOT
 
 READ = derived.read_frame  # before it is replaced
 Frames = Callable[[RunFolder, str, str], pd.DataFrame]
-TIMES = ("p50", "mean", "min", "max", "sd", "p90", "p99", "p99.9")
 
 
 @cache
@@ -37,11 +34,6 @@ def reference() -> RunFolder:
 @cache
 def measured(study: str, kind: str) -> pd.DataFrame:
     return READ(reference(), study, kind)
-
-
-def forget_judged() -> None:
-    """Forget what was judged of values that are changed now."""
-    forget()
 
 
 class NoFigures(ast.NodeTransformer):
@@ -80,12 +72,11 @@ def cells(name: str, drawn: bool = False) -> list[Any]:
 
 
 class Told:
-    """One execution of a notebook: what its findings and texts say, and its variables."""
+    """One execution of a notebook, and its variables."""
 
     drawn = False  # figures are left out
 
     def __init__(self, name: str, frames: Frames, run: RunFolder | None = None) -> None:
-        self.shown: list[str] = []
         self.values: dict[str, Any] = {}
         self.name, self.frames = name, frames
         self.run = run or reference()
@@ -93,7 +84,7 @@ class Told:
     def __enter__(self) -> Self:
         """Execute the notebook; until the end of `with` every value comes from the frames."""
         self.patch = pytest.MonkeyPatch()
-        forget_judged()
+        forget()  # what was judged of values that are changed now
         for where, name, made in self._made():
             self.patch.setattr(where, name, made)
         try:
@@ -105,7 +96,7 @@ class Told:
 
     def __exit__(self, *_: object) -> None:
         self.patch.undo()
-        forget_judged()
+        forget()
 
     def _run(self) -> None:
         for code in cells(self.name, self.drawn):
@@ -131,4 +122,4 @@ class Told:
         return frame[[*columns]] if columns else frame
 
     def _show(self, kind: str, data: Mapping[str, Any]) -> None:
-        self.shown.append(bundle(kind, data, "en")["text/markdown"])
+        bundle(kind, data, "en")  # which writes its numbers

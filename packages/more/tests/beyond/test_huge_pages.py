@@ -18,7 +18,7 @@ from ipclab.studies.payload.study import PayloadStudy
 from ipclab.studies.profile import PROFILES
 from ipclab_more.backends import huge_pages
 from ipclab_more.backends.huge_pages import NotHugeError, huge_bytes
-from tests.support.catalogue import FREE
+from tests.support.measured import FREE
 
 SIZE = 3_000_000  # bytes, of two pages of 2 MiB
 NAME = f"ipclab-test-{os.getpid()}-huge"

@@ -23,10 +23,9 @@ from ipclab.studies.questions import questions
 from ipclab_more.studies.objects import HANDLE, MIDDLE, SUMMED, ObjectsStudy
 from ipclab_more.studies.objects.contents import MADE
 from ipclab_more.studies.objects.ways import WAYS
-from tests.support.catalogue import FREE
 from tests.support.commands import eventually, files_of, kernel_objects, names_of
 from tests.support.few import some
-from tests.support.measured import SEED, measured
+from tests.support.measured import FREE, SEED, measured
 
 STUDY, SMOKE = ObjectsStudy(), PROFILES["smoke"]
 # A message is written, goes into the kernel and out, and is made a message of its own; a pickle is

@@ -11,7 +11,7 @@ from ipclab.store.launch import Launch
 from ipclab.studies.interface import Sweep
 from ipclab.studies.profile import PROFILES
 from ipclab_more.studies.spin import ALWAYS_NS, SpinStudy
-from tests.support.catalogue import FREE
+from tests.support.measured import FREE
 
 STUDY = SpinStudy()
 MECHANISMS = ("posix-shm", "shm-eventfd", "shm-futex", "shm-ring", "unix")

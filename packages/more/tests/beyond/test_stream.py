@@ -28,8 +28,7 @@ from ipclab_more.studies.stream.collect import FROM_SEND, INTENDED, account
 from ipclab_more.studies.stream.consumer import Consumer
 from ipclab_more.studies.stream.processes import FILL_LEAST
 from tests.backends.test_channels import launch
-from tests.support.catalogue import FREE
-from tests.support.measured import SEED, measured
+from tests.support.measured import FREE, SEED, measured
 
 STUDY = StreamStudy()
 SMOKE, FULL = STUDY.effort(PROFILES["smoke"]), STUDY.effort(PROFILES["full"])

@@ -21,9 +21,8 @@ from ipclab_more.studies.tasks import STARTS, TasksStudy, interpreters, report
 from ipclab_more.studies.tasks.program import measure, ways, work
 from ipclab_more.studies.tasks.program.ways import PROCESS, THREAD, TaskWay, Threads
 from ipclab_more.studies.tasks.program.work import Task, TaskAnswer
-from tests.support.catalogue import FREE
 from tests.support.commands import eventually, kernel_objects, names_of
-from tests.support.measured import SEED, measured
+from tests.support.measured import FREE, SEED, measured
 
 STUDY, SMOKE, OURS = TasksStudy(), PROFILES["smoke"], interpreters.this_python()
 SHARED = Path("/dev/shm")
