@@ -4,7 +4,7 @@
 >>> lab = ipclab.open("round_trip")  # the best run here that holds the study, else the reference
 >>> trips = lab.points(arm="main", metric="p50", placement="same")  # a pandas DataFrame
 >>> ipclab.lines(trips, x="size_bytes", hue="backend", ax=plt.gca(), log="xy")
->>> lab.ratio(trips.iloc[0], trips.iloc[1])
+>>> lab.value(trips.iloc[:1]) / lab.value(trips.iloc[1:2])
 
 What a notebook calls stands in `ipclab.notebook`, which is loaded when one of its names is first
 used: drawing is slow to load, and the command line does without.

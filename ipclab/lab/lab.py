@@ -33,7 +33,8 @@ from ipclab.words.catalogue import N_
 from ipclab.words.filling import escaped
 from ipclab.words.words import Words
 
-# Of the parameters of study notebooks; the others are lists of whole numbers.
+# Of the parameters of study notebooks; the others are lists of words where the study knows such
+# levels, else of whole numbers.
 KINDS = {
     "run": "str",
     "lang": "str",
@@ -41,7 +42,6 @@ KINDS = {
     "measure": "bool",
     "backends": "list[str]",
     "placement": "list[str]",
-    "object": "list[str]",
 }
 SWEPT = "sizes", "backends"  # what every study can be swept over
 ORIGIN = N_("Not measured here, but on {processor} (machine {machine}) on {date}.")
@@ -104,7 +104,8 @@ class Lab(Notes):
             given = {"run": run, "lang": lang, "measure": measure, "profile": profile, **sweep}
             values = {}
             for name, value in given.items():
-                values[name] = Parameter(name, KINDS.get(name, "list[int]"), []).checked(value)
+                kind = "list[str]" if known.get(name) else "list[int]"
+                values[name] = Parameter(name, KINDS.get(name, kind), []).checked(value)
             run, lang, profile = (values.pop(name) for name in ("run", "lang", "profile"))
             if values.pop("measure"):
                 sizes, backends = values.pop("sizes", []), values.pop("backends", [])

@@ -44,7 +44,7 @@ class Sequence:
         self.spent_ns = 0
         self.lost = bool(run.about["failures"])
         self.orders: set[int] = set()
-        self.seen: set[tuple[str, str, bytes]] = set()
+        self.seen: set[tuple[str, str, bytes, str]] = set()
         self.kinds: dict[tuple[str, str], type] = {}
         # of each heat: its first order and start, and how long it took
         self.heats: dict[int, list[int]] = {}
@@ -133,17 +133,22 @@ class Sequence:
                 )
             elif told and (name := _refuted(launch.times(op), told)):
                 yield f"keeps samples of {op} that have another {name}"
-            if self._repeated(study, op, samples):
+            if self._repeated(study, op, samples, told.get("sd") if told else None):
                 yield f"has the times of {op} of another launch"
 
-    def _repeated(self, study: str, op: str, samples: Samples) -> bool:
-        """Tell whether another launch had these times: in another order or shifted, too."""
+    def _repeated(self, study: str, op: str, samples: Samples, sd: float | None) -> bool:
+        """Tell whether another launch had these times: in another order or shifted, too.
+
+        Of short times the middles of equal shares may come twice, in steps of the clock: those that
+        are kept of a launch are of another one only if the `sd` of all its samples is, too.
+        """
         if len(np.unique(samples[: 4 * DISTINCT])) < DISTINCT:
             return False
         ordered = np.sort(samples)
         if ordered[-1] - ordered[0] >= SPREAD:
             ordered -= ordered[0]
-        key = study, op, hashlib.sha256(ordered.data).digest()  # all samples may be many
+        digest = hashlib.sha256(ordered.data).digest()  # all samples may be many
+        key = study, op, digest, "" if sd is None else f"{sd:.6g}"
         again = key in self.seen
         self.seen.add(key)
         return again

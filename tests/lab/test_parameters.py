@@ -90,6 +90,27 @@ def test_refuses_unknown_names_and_wrong_types(
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("study", "levels", "words"),
+    [
+        (
+            "faults",
+            {"fault": ["killed"]},
+            "fault=killed is not possible; did you mean 'killed-idle'?",
+        ),
+        ("tasks", {"python": ["3.9"]}, "python=3.9 is not possible; there are 3.11"),
+        ("objects", {"object": [3]}, "parameter 'object': [3] is no list[str]"),
+        ("shared_dict", {"readers": ["three"]}, "parameter 'readers': ['three'] is no list[int]"),
+    ],
+)
+def test_levels_are_of_the_kind_that_a_study_has(
+    study: str, levels: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        ipclab.measure(study, **levels)
+    assert str(caught.value).startswith(words)
+
+
 def test_refuses_a_missing_or_doubled_tag(tmp_path: Path) -> None:
     path = write_notebook(tmp_path / "n.ipynb", parameters=SOURCE)
     text = path.read_text("utf-8")
@@ -123,12 +144,13 @@ def test_a_level_that_no_study_has_is_told_with_the_nearest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "right"), [("size", "sizes"), ("size_bytes", "sizes"), ("backend", "backends")]
+    ("wrong", "right"),
+    [({"size": [1]}, "sizes"), ({"size_bytes": [1]}, "sizes"), ({"backend": ["tcp"]}, "backends")],
 )
 def test_a_sweep_that_is_asked_wrong_says_what_to_write_in_a_notebook(
-    wrong: str, right: str
+    wrong: dict[str, Any], right: str
 ) -> None:
     with pytest.raises(UsageError) as said:
-        ipclab.measure("payload", **{wrong: [1]})
+        ipclab.measure("payload", **wrong)
     assert right in str(said.value)
     assert "--" not in str(said.value)

@@ -127,6 +127,21 @@ def kept(**told: float) -> Change:
     return change
 
 
+def repeated_and_kept(run: Record, points: list[Measured]) -> None:
+    repeated(run, points)
+    kept()(run, points)
+
+
+def short(run: Record, points: list[Measured]) -> None:
+    """Give all launches times in steps of a clock, of which the longest alone is another, and thin
+    them.
+    """
+    longest = count(10_000)
+    for each in (one for point in points for one in point.launches):
+        each.samples[OP] = np.append(np.arange(90, 380, 10), next(longest))
+    kept()(run, points)
+
+
 def opened_only(**told_too: Any) -> Change:
     """Return a change to one session that has no end."""
     return told(sessions=[{"begun": TEN.format(0), "conditions": {}, **told_too}])
@@ -174,6 +189,7 @@ CONTRADICTIONS: dict[str, tuple[Change, str]] = {
     "all at the beginning": (launches(lambda each: setattr(each, "started_ns", 0)), "begins while the one before"),
     "in the other order": (reversed_order, "before those that came first"),
     "times permuted": (repeated, "has the times of round-trip of another launch"),
+    "times permuted, thinned": (repeated_and_kept, "has the times of round-trip of another launch"),
     "one more ns": (spread, "has the times of round-trip of another launch"),
     "times twice their launch": (long_loop, "of a heat of 50.0 ms"),
     "one time twice its launch": (one_long, "of a heat of 50.0 ms"),
@@ -225,6 +241,15 @@ def test_a_run_that_contradicts_itself_is_refused(kind: str, run: Record) -> Non
     with pytest.raises(LabError, match="contradicts itself") as caught:
         door.check(folder.read_run(run.path))
     assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_launches_of_short_times_may_keep_the_same_ones(run: Record) -> None:
+    forge(run, short)
+    assert (
+        len({tuple(one.samples[OP]) for path in run.point_files() for one in decode(path).launches})
+        == 1
+    )
+    door.check(folder.read_run(run.path))
 
 
 @pytest.mark.parametrize(
