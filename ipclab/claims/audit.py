@@ -55,8 +55,8 @@ def audited(lab: "Lab", study: str = "") -> pd.DataFrame:
     verdict (holds, fails, undecided, not testable here), what decides it as `here_value`,
     `here_low`, `here_high`, or `here_reason`, and all of that in words (`here_told`); whether the
     fair method is another (`fairly`), what it `adds`, what the text itself `concedes`, the `arm` of
-    the published method, whether it is `unmeasured` in this run, whether a method has `decided` it,
-    and the rule's bounds `low` and `high`.
+    the published method and the `points` that it compares, whether it is `unmeasured` in this run,
+    whether a method has `decided` it, and the rule's bounds `low` and `high`.
 
     >>> audited(lab, "payload").query("here == 'fails'")
     """
@@ -118,9 +118,16 @@ def _row(lab: "Lab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str, 
         "adds": lab.say(claim.adds),
         "concedes": lab.say(claim.concedes),
         "arm": claim.arm,
+        "points": _points(study, verdicts.here.sources),
         "unmeasured": bool(verdicts.here.missing),
         "decided": verdicts.here.word in DECIDED or verdicts.fair.word in DECIDED,
     }
+
+
+def _points(study: str, sources: Iterable[str]) -> tuple[str, ...]:
+    """Return the points of a study among rows of a run."""
+    rows = [source.split("/") for source in sources]
+    return tuple(dict.fromkeys(row[1] for row in rows if row[0] == study))
 
 
 def claims_table(
@@ -155,12 +162,8 @@ def claims_table(
     columns = (shown.id, words, shown.bounds, shown.own_told, shown.here_told, fairly)
     frame = pd.DataFrame(dict(zip(map(lab.say, heads), columns, strict=True)))
     if study != OWN:
-        by_study = {name: less_of(lab, name) for name in shown.study.unique()}
-        none = lab.say(N_("not run by the text"))
-        pairs = zip(shown.study, shown.arm, strict=True)
-        frame[lab.say(N_("Run of the text"))] = [
-            by_study[name].get(arm, none) for name, arm in pairs
-        ]
+        of_each = shown[["study", "arm", "points"]].itertuples(index=False)
+        frame[lab.say(N_("Run of the text"))] = [less_of(lab, *each) for each in of_each]
     notes = [UNDECIDED, *NOTES]
     if study:  # the audit has a table of them
         for column, how in METHODS.items():

@@ -1,6 +1,6 @@
 """How a run differs from what its text did, in words: as a table, in a line, for each arm."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import pandas as pd
@@ -14,6 +14,7 @@ from ipclab.claims.faithful import (
     UNSTATED,
     Faithfulness,
     faithfulness,
+    has_another,
 )
 from ipclab.lab.data import Data
 from ipclab.stats.quantity import Quantity
@@ -78,16 +79,18 @@ def identical_but(lab: Data, study: str, most: int = 0) -> str:
     return lab.say(N_("identical in all {n} parameters"), n=len(stated)) if every else ""
 
 
-def less_of(lab: Data, study: str) -> dict[str, str]:
-    """Return for each arm that the text of `study` ran what was run less of here, in a few words.
+def less_of(lab: Data, study: str, arm: str, points: Collection[str] = ()) -> str:
+    """Return in a few words what a claim on the text of `study` was run less of than by the text.
 
-    That are its counts and levels, by which one claim is judged otherwise than another; programs
-    and machines, which all of them share, are told by `identical_but`.
+    That are counts and levels of its `arm`, or of the `points` that are compared, where another
+    arm can stand for it; programs and machines, which all claims share, are told by
+    `identical_but`.
     """
-    every = [one for one in faithfulness(lab, study) if one.arms]
-    counted = [one for one in every if _is_counted(one)]
-    by_arm = {arm: [one for one in counted if arm in one.arms] for one in every for arm in one.arms}
-    return {arm: _differing(lab, rows) or _word(lab, SAID[SAME]) for arm, rows in by_arm.items()}
+    compared = points if has_another(study, arm) else ()
+    every = [one for one in faithfulness(lab, study, compared) if arm in one.arms]
+    if not every:
+        return lab.say(N_("not run by the text"))
+    return _differing(lab, filter(_is_counted, every)) or _word(lab, SAID[SAME])
 
 
 def _is_counted(one: Faithfulness) -> bool:
@@ -111,7 +114,8 @@ def _differing(lab: Data, every: Iterable[Faithfulness], most: int = 0) -> str:
 
 def _briefly(lab: Data, one: Faithfulness) -> str:
     """Return how a parameter differs from the text in a few words, such as `578 of 50,000`."""
-    if isinstance(one.text, list):
+    others = isinstance(one.text, list) and not set(one.here) <= set(one.text)
+    if isinstance(one.text, list) and not others:
         return lab.say(OF_VALUES, here=str(len(one.here)), text=str(len(one.text)))
     here = _told(lab, one, one.here) or _word(lab, NOT_RUN)
     fewer = isinstance(one.text, int | float) and one.here and max(one.times) <= 1

@@ -16,7 +16,7 @@ not say) and one of
 `effect` names what was measured both ways: see `[effects]` there.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ FILE = "text.toml"
 SAME, TIMES, LACKING, OTHER, UNSTATED = "same", "times", "lacking", "other", "unstated"
 ALMOST = 1e-9  # by which two numbers may differ that are the same
 OF_MACHINE = N_("Machine")
-EVERY_ARM = 2  # an experiment of more arms is one of all of them together
+EVERY_ARM = 3  # an experiment of so many arms is one of all of them; fewer stand for one another
 LINUX = "Linux"  # what every run was measured on, whatever its system is called
 MACHINE = {
     "os_name": N_("Operating system"),
@@ -80,11 +80,25 @@ class Faithfulness:
         return self.how not in (SAME, UNSTATED) and not enough
 
 
-def faithfulness(lab: Data, study: str) -> list[Faithfulness]:
-    """Return the parameters of what the text of `study` did; none for a study without a text."""
+def faithfulness(lab: Data, study: str, points: Collection[str] = ()) -> list[Faithfulness]:
+    """Return the parameters of what the text of `study` did; none for a study without a text.
+
+    Of arms that stand for one another it is the first that the run has, or those of given `points`,
+    whose numbers and single levels are then looked at.
+    """
     if not _table(study):
         return []
-    return [*_of_run(lab.run.path, lab.paths, study, run_digest(lab.run))]
+    return [*_of_run(lab.run.path, lab.paths, study, tuple(points), run_digest(lab.run))]
+
+
+def has_another(study: str, arm: str) -> bool:
+    """Tell whether another arm can stand for an arm of the text of `study`."""
+    experiments = _table(study).get("experiment", [])
+    return any(arm in each["arms"] and _stand_for_one(each["arms"]) for each in experiments)
+
+
+def _stand_for_one(arms: Sequence[str]) -> bool:
+    return 1 < len(arms) < EVERY_ARM
 
 
 def _table(study: str) -> dict[str, Any]:
@@ -94,16 +108,19 @@ def _table(study: str) -> dict[str, Any]:
 
 
 @remembered
-def _of_run(folder: Path, paths: Paths, study: str, _digest: str) -> tuple[Faithfulness, ...]:
+def _of_run(
+    folder: Path, paths: Paths, study: str, points: tuple[str, ...], _digest: str
+) -> tuple[Faithfulness, ...]:
     lab = Data(read_run(folder), Words.load(SOURCE), paths)
     told, frame = _table(study), lab.points(study)
-    there = set(frame.get("arm", ()))
+    chosen = frame[frame.point.isin(points)] if points else frame
+    there = set(chosen.get("arm", ()))
     made = list[Faithfulness]()
     for experiment in told.get("experiment", []):
         name, where = experiment["name"], experiment.get("where", {})
         arms = [arm for arm in experiment["arms"] if arm in there]
-        if len(experiment["arms"]) <= EVERY_ARM:
-            arms = arms[:1]  # the first that the run has
+        if _stand_for_one(experiment["arms"]) and not points:
+            arms = arms[:1]
         for row in experiment["row"]:
             if "fact" in row:
                 one = _fact(lab, name, row)
@@ -111,7 +128,9 @@ def _of_run(folder: Path, paths: Paths, study: str, _digest: str) -> tuple[Faith
                 one = _of_text(name, row)
             else:
                 effect = _effect(lab, frame, told.get("effects", {}).get(row.get("effect"), {}))
-                one = _compared(lab, name, row, frame[frame.arm.isin(arms)], where, effect)
+                arm, of_arm = (rows[rows.arm.isin(arms)] for rows in (frame, chosen))
+                one = _compared(lab, name, row, arm, of_arm, None if points else where)
+                one = replace(one, effect=effect)
             made.append(replace(one, arms=tuple(experiment["arms"])))
     of_text = told.get("machine", {})
     for fact, what in MACHINE.items():
@@ -148,24 +167,31 @@ def _compared(
     name: str,
     row: Mapping[str, Any],
     arm: pd.DataFrame,
-    where: Mapping[str, Any],
-    effect: list[Quantity],
+    chosen: pd.DataFrame,
+    where: Mapping[str, Any] | None,
 ) -> Faithfulness:
-    """Return a parameter with what was done here, in the rows of an arm `where` levels are so."""
-    one = replace(_of_text(name, row), effect=effect)
+    """Return a parameter with what was done here, in rows of an arm.
+
+    Numbers and single levels are those of the `chosen` rows, `where` levels are so; without it
+    they are what was chosen, be it of the text or not.
+    """
+    one = _of_text(name, row)
     if "here" in row:
         how = SAME if one.text == row["here"] else OTHER
         return replace(one, here=row["here"], how=row.get("how", how))
     if "level" in row:
-        own = {key: level for key, level in where.items() if key != row["level"]}
-        levels = [*dict.fromkeys(_narrowed(arm, own)[row["level"]].dropna())]
+        own = {key: level for key, level in (where or {}).items() if key != row["level"]}
+        rows = _narrowed(arm if len(one.text) > 1 else chosen, own)
+        levels = [*dict.fromkeys(rows[row["level"]].dropna())]
         if begins := row.get("begins", ""):
             levels = [int(each.removeprefix(begins)) for each in levels if each.startswith(begins)]
         lacking = tuple(level for level in one.text if level not in levels)
         ran = [level for level in one.text if level in levels]
+        if not ran and where is None:
+            ran = levels
         why = _reason(lab, row, arm, lacking)
         return replace(one, here=ran, how=LACKING if lacking else SAME, lacking=lacking, why=why)
-    rows = _narrowed(arm, {**where, **row.get("only", {})})
+    rows = _narrowed(chosen, {**(where or {}), **row.get("only", {})})
     numbers = [float(number) for number in _numbers(lab, row, rows)]
     if not numbers:
         return one

@@ -26,12 +26,16 @@ SETS = {"massive_files": "massive", "large_files": "exp-large"}  # the sets of f
 
 
 class Verdict(NamedTuple):
-    """The outcome of a rule: what decides it, or what is missing or needed."""
+    """The outcome of a rule: what decides it, or what is missing or needed.
+
+    `sources` are the rows of the run that all of what it compares follows from.
+    """
 
     word: str
     deciding: Quantity | None = None
     missing: str = ""
     need: str = ""
+    sources: tuple[str, ...] = ()
 
 
 class Verdicts(NamedTuple):
@@ -105,7 +109,8 @@ def decide(bounds: Bounds, compared: Compared) -> Verdict:
         return SEVERITY[_word(bounds, quantity)], _margin(bounds, quantity)
 
     deciding = min(quantities, key=severity)
-    return Verdict(_word(bounds, deciding), deciding)
+    sources = dict.fromkeys(source for quantity in quantities for source in quantity.sources)
+    return Verdict(_word(bounds, deciding), deciding, sources=tuple(sources))
 
 
 def in_unit(compared: Compared, unit: str) -> list[Quantity]:

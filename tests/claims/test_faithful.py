@@ -1,5 +1,6 @@
 """What is said to be as published follows from the run, and from nothing else."""
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -18,12 +19,14 @@ from ipclab.claims.faithful import (
     faithfulness,
 )
 from ipclab.lab.data import Data
+from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
 from ipclab.stats.quantity import Quantity
 from ipclab.store.run import RunFolder
 from ipclab.studies.installed import studies
 from ipclab.words.words import Words
 from tests.support.commands import ROOT
+from tests.support.told import reference
 
 FACTS = {"python": "3.11.7", "go": "1.27.3", "os_name": "Ubuntu 24.04"}
 ROWS = [(100, "a", 5e4), (100, "b", 5e4), (2_000_000, "a", 40.0), (2_000_000, "b", 11.0)]
@@ -44,7 +47,8 @@ def trips() -> pd.DataFrame:
 
 def compared(row: dict[str, Any], frame: pd.DataFrame | None = None, **where: Any) -> Faithfulness:
     rows = trips() if frame is None else frame
-    return module._compared(lab(), "Round trips", {"what": "Round trips", **row}, rows, where, [])
+    named = {"what": "Round trips", **row}
+    return module._compared(lab(), "Round trips", named, rows, rows, where)
 
 
 def test_a_count_is_the_texts_or_so_many_times_it() -> None:
@@ -89,7 +93,7 @@ def test_files_are_those_that_the_run_made() -> None:
         ({"text": 536_870_912, "of": "bytes"}, SAME, (1.0, 1.0)),
     ):
         of_set = {"what": "files", "set": "large", **row}
-        one = module._compared(made, "", of_set, trips(), {}, [])
+        one = module._compared(made, "", of_set, trips(), trips(), {})
         assert (one.how, one.times) == (how, times)
 
 
@@ -110,7 +114,7 @@ def test_versions_stand_beside_those_of_the_text(row: dict[str, Any], how: str) 
 
 
 def told(monkeypatch: pytest.MonkeyPatch, *made: Faithfulness) -> tuple[str, pd.DataFrame]:
-    monkeypatch.setattr(differences, "faithfulness", lambda lab, study: [*made])
+    monkeypatch.setattr(differences, "faithfulness", lambda *_: [*made])
     return identical_but(lab(), "round_trip"), faithful(lab(), "round_trip")
 
 
@@ -154,8 +158,23 @@ def test_each_arm_says_what_it_ran_less_of_than_the_text(monkeypatch: pytest.Mon
         Faithfulness(*of_trips, (578,) * 2, TIMES, times=(0.01, 0.01), arms=("published",)),
         Faithfulness("Machine", "Kernel", "", "6.18", UNSTATED),
     )
-    less = {"published": "Round trips (578 of 50,000)", "whole": "the same"}
-    assert less_of(lab(), "round_trip") == less
+    assert less_of(lab(), "round_trip", "published") == "Round trips (578 of 50,000)"
+    assert less_of(lab(), "round_trip", "whole") == "the same"
+    assert less_of(lab(), "round_trip", "gap") == "not run by the text"
+
+
+def test_a_claim_is_told_by_what_it_compares_where_another_arm_stands_for_its_own() -> None:
+    made = Lab.of(reference(), checkout(), "en")
+    trips = made.points("round_trip", op="round-trip", metric="mean")
+
+    def less(arm: str, placement: str) -> str:
+        points = trips[(trips.arm == arm) & (trips.placement == placement)].point
+        return less_of(made, "round_trip", "published", [*points])
+
+    assert less("whole", "free") == less_of(made, "round_trip", "published") == "the same"
+    assert re.fullmatch(r"Round trips \(\d+ to [\d,]+ of 50,000\)", less("published", "free"))
+    moved = r"Round trips \(.* of 50,000\); Placement \(two CPUs instead of scheduler's choice\)"
+    assert re.fullmatch(moved, less("published", "cross"))
 
 
 def test_no_word_of_the_table_is_that_of_a_level() -> None:

@@ -1,11 +1,14 @@
 """shm-rpc-bridge, transport benchmark, in English (text 003): what it claims, and what it derives."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
+import pandas as pd
+
 from ipclab.claims.claim import PublishedText
 from ipclab.claims.extremes import growth, least_and_most, matched
-from ipclab.claims.numbers import ALL, Level, Lookup, Numbers, Values, alone, look, said, several
+from ipclab.claims.numbers import ALL, Compared, Lookup, Numbers, listed, look, said, several
 from ipclab.frames.address import MissingError
 from ipclab.stats.quantity import Quantity, of
 from ipclab.words.catalogue import N_
@@ -28,28 +31,53 @@ PLACED = N_(
 # Arms and placements as near to the text as a run has them: all 50,000 round trips, fewer; the text
 # pins nothing, so on CPUs that the kernel chooses, else on two.
 WAYS = ("whole", "free"), ("published", "free"), ("published", "cross")
+Trips = Callable[..., Lookup]  # by backend and size_bytes, of one of these ways
 
 
-def trips(backend: str, sizes: Level) -> Lookup:
-    """Return mean round trips by the published program, in the first of `WAYS` that has intervals.
+def in_first_way(compare: Callable[[Trips], Lookup]) -> Lookup:
+    """Return what `compare` makes of mean round trips by the published program, all of one way.
 
-    Where none has, they are those of the first that was measured.
+    That is the first of `WAYS` in which it has intervals, or, where it has none, that was measured.
     """
 
-    def find(run: Numbers) -> Values:
-        levels: dict[str, Level] = {"backend": backend, "size_bytes": sizes}
+    def find(run: Numbers) -> Compared:
         measured = []
         for arm, placement in WAYS:
+            trips: Trips = partial(look, "round-trip", "mean", arm=arm, placement=placement)
             with suppress(MissingError):
-                found = run.each("round-trip", "mean", arm=arm, placement=placement, **levels)
-                if not any(value.says_nothing for value in found):
-                    return alone(found)
-                measured.append(alone(found))
+                found = compare(trips)(run)
+                every = found if isinstance(found, pd.Series) else listed([found])
+                if not any(value.says_nothing for value in every):
+                    return found
+                measured.append(found)
         if not measured:
             raise MissingError(f"{run.study}.round-trip[arm=published].mean")
         return measured[0]
 
     return Lookup(find)
+
+
+def trip(backend: str, size: int) -> Lookup:
+    """Return the mean round trip of a mechanism by the published program."""
+    return in_first_way(lambda found: found(backend=backend, size_bytes=size))
+
+
+def slower(size: int) -> Lookup:
+    """Return a round trip through ZeroMQ over one through shared memory."""
+
+    def quotient(trips: Trips) -> Lookup:
+        return trips(backend=ZMQ, size_bytes=size) / trips(backend=SHARED, size_bytes=size)
+
+    return in_first_way(quotient)
+
+
+def grown(large: int, small: int) -> Lookup:
+    """Return how a round trip through shared memory grows with its message."""
+
+    def growing(trips: Trips) -> Lookup:
+        return trips(backend=SHARED, size_bytes=[small, large]).pipe(growth, "size_bytes")
+
+    return in_first_way(growing)
 
 
 # Median round trips of ours, in every placement that was measured.
@@ -63,7 +91,7 @@ def grown_placed(large: int, small: int) -> Lookup:
 
 
 # A round trip through ZeroMQ over one through shared memory, at each size; and at each placement.
-SLOWER = several(*(trips(ZMQ, size) / trips(SHARED, size) for size in SIZES))
+SLOWER = several(*(slower(size) for size in SIZES))
 SLOWER_PLACED = placed(backend=ZMQ, size_bytes=SIZES).pipe(matched, ours(size_bytes=SIZES))
 
 
@@ -99,7 +127,7 @@ text.claim(
     "exactly 80.68 us rounded",
     N_("A round trip of {size} through shared memory takes {time:us}."),
     figures={"size": "100 B", "time": "80.68 us"},
-    here=trips(SHARED, 100),
+    here=trip(SHARED, 100),
     untestable=N_("needs the machine of the text, which it does not name"),
 )
 of_results(
@@ -111,7 +139,7 @@ of_results(
         " {high:pct,int}."
     ),
     figures={"small": "100 B", "medium": "10000 B", "high": "25 %"},
-    here=trips(SHARED, [100, 10000]).pipe(growth, "size_bytes"),
+    here=grown(10000, 100),
     fair=grown_placed(10000, 100),
 )
 of_results(
@@ -123,7 +151,7 @@ of_results(
         " and {high:x}."
     ),
     figures={"large": "500000 B", "largest": "2 MB"},
-    here=trips(SHARED, [500000, 2000000]).pipe(growth, "size_bytes"),
+    here=grown(2000000, 500000),
     fair=grown_placed(2000000, 500000),
 )
 text.claim(
@@ -164,8 +192,8 @@ text.derive(SAME, said("buffer_label"), said("buffer"))
 SIZE = of(100).as_unit("B")
 RATES = {
     "size": SIZE,
-    "shared": 1e9 / trips(SHARED, 100).as_unit("1"),
-    "zmq": 1e9 / trips(ZMQ, 100).as_unit("1"),
+    "shared": 1e9 / trip(SHARED, 100).as_unit("1"),
+    "zmq": 1e9 / trip(ZMQ, 100).as_unit("1"),
 }
 text.correct(
     "3.2",
