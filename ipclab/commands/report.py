@@ -96,7 +96,7 @@ def added(measured: str) -> list[str]:
     beyond = [name for name in after if name not in before]
     what = f"more launches{', the studies ' if beyond else ''}{', '.join(beyond)}"
     return [
-        f"PROFILE={LEAST} adds {what} and all round trips of the text; it takes"
+        f"PROFILE={LEAST} adds {what} and all round trips of the text; it takes up to"
         f" {minutes_of(profile(LEAST))}: {measured_in(LEAST)}"
     ]
 

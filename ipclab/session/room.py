@@ -15,9 +15,8 @@ LARGE = 10_000_000_000  # bytes on disk that nobody is surprised with
 
 
 def minutes_of(profile: Profile) -> str:
-    """Return how many minutes measuring under `profile` takes, in words."""
-    usual, most = profile.seconds / 60, (profile.seconds + profile.more_seconds) / 60
-    return f"{usual:.0f} to {most:.0f} minutes" if most > usual else f"about {usual:.0f} minutes"
+    """Return in how many minutes measuring under `profile` ends, in words: sooner once all is decided."""
+    return f"{(profile.seconds + profile.more_seconds) / 60:.0f} minutes"
 
 
 def told_before(request: Request, files: Path) -> str:
@@ -28,7 +27,7 @@ def told_before(request: Request, files: Path) -> str:
         return ""
     place = existing(files)
     free = shutil.disk_usage(place).free
-    long = f"takes {minutes_of(chosen)}"
+    long = f"takes up to {minutes_of(chosen)}"
     if chosen.as_texts:
         long = (
             "measures each experiment once, however long that takes, and again until"
