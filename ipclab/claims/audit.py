@@ -51,7 +51,7 @@ def audited(lab: "Lab", study: str = "") -> pd.DataFrame:
     """Return one row for each claim of a text (of all, or your `own`) with three verdicts.
 
     Columns: id, title, study, text (its number), section, language, quote, meaning, rule, bounds,
-    unit; for each method, `own` (on the text's own table), `here` (on this run, as published) and `fair`: the
+    unit; for each method, `table` (on the text's own table), `here` (on this run, as published) and `fair`: the
     verdict (holds, fails, undecided, not testable here), what decides it as `here_value`,
     `here_low`, `here_high`, or `here_reason`, and all of that in words (`here_told`); whether the
     fair method is another (`fairly`), what it `adds`, what the text itself `concedes`, the `arm` of
@@ -100,14 +100,14 @@ def _row(lab: "Lab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str, 
     }
     for method, verdict in verdicts._asdict().items():
         decides = verdict.deciding
-        own = method == "own"
-        reason = "" if decides else wording.reason(lab, claim, verdict, own)
+        on_table = method == "table"
+        reason = "" if decides else wording.reason(lab, claim, verdict, on_table)
         low, high = decides.ends if decides else (None, None)
         row |= {
             method: verdict.word,
             f"{method}_reason": reason,
             f"{method}_told": wording.in_words(
-                lab, verdict, reason, bounds, claim.from_code and own
+                lab, verdict, reason, bounds, claim.from_code and on_table
             ),
             f"{method}_value": decides.value if decides else None,
             f"{method}_low": low,
@@ -159,7 +159,7 @@ def claims_table(
     fairly = shown.fair_told.where(shown.fairly, lab.say(N_("as published")))
     heads = [N_("No."), N_("Claim (section)"), N_("Rule"), *labels.WORDS["methods"].values()]
     words = with_sections(lab, shown)
-    columns = (shown.id, words, shown.bounds, shown.own_told, shown.here_told, fairly)
+    columns = (shown.id, words, shown.bounds, shown.table_told, shown.here_told, fairly)
     frame = pd.DataFrame(dict(zip(map(lab.say, heads), columns, strict=True)))
     if study != OWN:
         of_each = shown[["study", "arm", "points"]].itertuples(index=False)
@@ -182,7 +182,7 @@ def with_sections(lab: "Lab", claims: pd.DataFrame) -> list[str]:
 
 
 def corrections(lab: "Lab", of: Collection[str] | None = None) -> pd.DataFrame:
-    """Return sentences to put in place of claims, from the text's table (`own`) and `here`.
+    """Return sentences to put in place of claims, from the text's `table` and `here`.
 
     `stated` has a claim in the reader's language, with the text's words where these are in it.
     `of` names the claims that need one, all when None; what no claim states is always corrected.
@@ -200,10 +200,10 @@ def corrections(lab: "Lab", of: Collection[str] | None = None) -> pd.DataFrame:
             said = lab.words.joined(dict.fromkeys([*map(stated.__getitem__, ids), *quoted]), " ")
             place = lab.say(N_("{text}, {section}"), text=short, section=correction.source)
             source = lab.words.joined(ids) or place
-            own = _corrected(lab, correction.own, correction.own_values, table)
+            by_table = _corrected(lab, correction.table, correction.table_values, table)
             here = _corrected(lab, correction.here, correction.here_values, run)
-            rows.append((source, said, own, here))
-    return pd.DataFrame(rows, columns=["claims", "stated", "own", "here"])
+            rows.append((source, said, by_table, here))
+    return pd.DataFrame(rows, columns=["claims", "stated", "table", "here"])
 
 
 def _corrected(lab: "Lab", msgid: str, values: FindValues, numbers: Numbers) -> str:

@@ -37,7 +37,7 @@ class Claim:
 
     `quote` are the original's words, `meaning` a msgid for readers of other languages with
     `figures` as its placeholders. `here` is what is compared on a run by the published method;
-    `own` and `fair` are what is compared with the same bounds on the text's own table, and by a
+    `table` and `fair` are what is compared with the same bounds on the text's own table, and by a
     fair method, where these differ. `unstated` says, as a msgid, why the text's table cannot
     decide, `untestable` what it would take where no run can, `adds` what the fair method adds,
     `concedes` what the text itself says that limits the claim; `from_code` tells that the text's
@@ -53,7 +53,7 @@ class Claim:
     quote: str = ""
     language: str = ""
     figures: Mapping[str, Quantity] = field(default_factory=dict)
-    own: Compare | None = None
+    table: Compare | None = None
     fair: Compare | None = None
     adds: str = ""
     concedes: str = ""
@@ -84,13 +84,13 @@ class Derivation:
 class Correction:
     """What can stand in place of the words of some claims, or of `quote` (in section `source`).
 
-    `own` is a msgid whose numbers (`own_values`) follow from the text's own table, `here` one whose
+    `table` is a msgid whose numbers (`table_values`) follow from the text's own table, `here` one whose
     numbers are this run's; either may be empty.
     """
 
     claims: Sequence[str] = ()
-    own: str = ""
-    own_values: FindValues = lambda _: {}
+    table: str = ""
+    table_values: FindValues = lambda _: {}
     here: str = ""
     here_values: FindValues = lambda _: {}
     quote: str = ""
@@ -118,7 +118,7 @@ class PublishedText:
     def claim(
         self,
         section: str,
-        name: str,
+        id_: str,
         quote: str,
         bounds: str,
         meaning: str,
@@ -141,8 +141,18 @@ class PublishedText:
             if end in ends
         }
         amounts |= {called: amount(str(figure)) for called, figure in (figures or {}).items()}
-        made = (name, section, read, meaning, here, quote, self.language, amounts)
-        self.claims.append(Claim(*made, **more))
+        claim = Claim(
+            id=id_,
+            section=section,
+            bounds=read,
+            meaning=meaning,
+            here=here,
+            quote=quote,
+            language=self.language,
+            figures=amounts,
+            **more,
+        )
+        self.claims.append(claim)
 
     def derive(self, by: str, printed: Compare, computed: Compare, sense: Sense = "equal") -> None:
         """Note a derivation, told `by` a msgid."""
@@ -151,7 +161,7 @@ class PublishedText:
     def correct(
         self,
         *claims: str,
-        own_values: Mapping[str, Any] | FindValues | None = None,
+        table_values: Mapping[str, Any] | FindValues | None = None,
         here_values: Mapping[str, Any] | FindValues | None = None,
         **more: Any,
     ) -> None:
@@ -159,8 +169,8 @@ class PublishedText:
 
         Values are look-ups, quantities and numbers by name, or a function that finds all of them.
         """
-        own, here = _told(own_values or {}), _told(here_values or {})
-        self.corrections.append(Correction(claims, own_values=own, here_values=here, **more))
+        table, here = _told(table_values or {}), _told(here_values or {})
+        self.corrections.append(Correction(claims, table_values=table, here_values=here, **more))
 
 
 def _told(values: Mapping[str, Any] | FindValues) -> FindValues:

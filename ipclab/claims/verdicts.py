@@ -41,7 +41,7 @@ class Verdict(NamedTuple):
 class Verdicts(NamedTuple):
     """The three verdicts of a claim; `fair` equals `here` when the published method is fair."""
 
-    own: Verdict
+    table: Verdict
     here: Verdict
     fair: Verdict
 
@@ -51,19 +51,19 @@ def judge_all(claim: Claim, table: Numbers, run: Numbers) -> Verdicts:
 
     Those are the published and the fair one.
     """
-    own = Verdict(NOT_TESTABLE)
+    printed = Verdict(NOT_TESTABLE)
     if not claim.unstated:
-        own = on_table(claim.bounds, claim.own or claim.here, table)
+        printed = on_table(claim.bounds, claim.table or claim.here, table)
     lacks = [name for name, least in claim.needs.items() if run.known.get(name, least) < least]
     if claim.untestable or lacks:
         lacking = Verdict(NOT_TESTABLE, need="" if claim.untestable else lacks[0])
-        return Verdicts(own, lacking, lacking)
+        return Verdicts(printed, lacking, lacking)
     here = on_run(claim.bounds, claim.here, run)
     fair = on_run(claim.bounds, claim.fair, run) if claim.fair else here
     if claim.needs.keys() - run.known.keys():  # the run does not tell whether it has them
         here = Verdict(NOT_TESTABLE, missing=here.missing)
         fair = Verdict(NOT_TESTABLE, missing=fair.missing)
-    return Verdicts(own, here, fair)
+    return Verdicts(printed, here, fair)
 
 
 def on_run(bounds: Bounds, compare: Compare, run: Numbers) -> Verdict:

@@ -64,10 +64,10 @@ def with_interval(lab: Data, deciding: Quantity, rule_bounds: tuple[float, float
     return numbers.format(deciding, "interval,fine" if near else "interval")
 
 
-def reason(lab: Data, claim: Claim, verdict: Verdict, own: bool) -> str:
+def reason(lab: Data, claim: Claim, verdict: Verdict, on_table: bool) -> str:
     """Return why a claim cannot be tested."""
-    if own or claim.untestable:
-        return lab.say((claim.unstated if own else claim.untestable) or REASONS["unsaid"])
+    if on_table or claim.untestable:
+        return lab.say((claim.unstated if on_table else claim.untestable) or REASONS["unsaid"])
     if verdict.need:
         here = Quantity(run_constants(lab.run.about).get(verdict.need), "count")
         return lab.say(NEEDS[verdict.need], least=claim.needs[verdict.need], here=here)

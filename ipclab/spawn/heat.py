@@ -68,17 +68,17 @@ class Schedule:
         return number >= self.turns or long
 
     def order(self, names: Iterable[str], number: int) -> list[str]:
-        """Return `names` in the order of round `number` of turns."""
+        """Return `names` in the order of cycle `number` of turns."""
         shuffled = sorted(names)
         random.Random(f"{self.seed} {number}").shuffle(shuffled)
         return shuffled
 
-    def rounds(
+    def cycles(
         self, parked: Collection[str], agreed: Callable[[bool], bool] = bool
     ) -> Iterator[tuple[str, bool]]:
         """Yield whose turn it is and whether it is recorded: first the turns that warm up.
 
-        A round consists of the contestants that are `parked` when it begins.
+        In a cycle each of the contestants has a turn that are `parked` when it begins.
 
         What a clock decides is `agreed` on, where several processes follow one schedule.
         """
@@ -161,7 +161,7 @@ class Heat:
         try:
             for name in self.schedule.order(contestants, BEGINNING):
                 self._begin(name, contestants[name].roles)
-            for name, recorded in self.schedule.rounds(self.parked):
+            for name, recorded in self.schedule.cycles(self.parked):
                 self._go_on(name, Turn(self.parked[name], recorded))
             for name in self.schedule.order(self.parked, ENDING):
                 self._go_on(name, Turn(None))

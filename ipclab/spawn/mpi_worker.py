@@ -163,7 +163,7 @@ class RankHeat:
             self.everyone = RankWorker(self._comm(held, whole), whole, self.command, self.cancelled)
             for name in schedule.order(self.command.parts, BEGINNING):
                 self._begin(held, name, self.command.parts[name])
-            for name, recorded in schedule.rounds(self.parked, self._first_says):
+            for name, recorded in schedule.cycles(self.parked, self._first_says):
                 self._go_on(name, recorded)
             for name in schedule.order(self.parked, ENDING):
                 self._go_on(name, more=False)

@@ -51,7 +51,12 @@ def questions() -> Questions:
         shown = kept if backend.store else ""
         spins = backend.waits[0].startswith(SPIN_PREFIX)
         mechanisms[name] = Mechanism(
-            backend.floor, backend.flow, shown, backend.look, spins, backend.yields
+            limit=backend.floor,
+            flow=backend.flow,
+            keeps=shown,
+            look=backend.look,
+            spins=spins,
+            yields=backend.yields,
         )
     limits: dict[str, Limit] = {}
     for study in studies().values():

@@ -120,7 +120,7 @@ def test_every_claim_is_told_in_full_and_judged_on_its_own_table(study: str, cla
     assert bool(claim.fair) == bool(claim.adds)
     assert claim.needs.keys() <= NEEDS.keys()
     if not claim.unstated:
-        own = on_table(claim.bounds, claim.own or claim.here, tables()[study])
+        own = on_table(claim.bounds, claim.table or claim.here, tables()[study])
         assert own.word == (FAILS if claim.id in FAIL_ON_OWN_TABLE else HOLDS)
     if claim.bounds.rounded:  # what is rounded stands in the text: a figure, or 1 more or less
         figures = [0.0, *(figure.value for figure in claim.figures.values())]
@@ -278,9 +278,9 @@ def test_corrected_sentences_are_for_claims_and_state_their_numbers() -> None:
     ]
     assert {name for _, correction in every for name in correction.claims} >= FAIL_ON_OWN_TABLE
     for study, correction in every:
-        assert correction.own or correction.here
-        values = correction.own_values(tables()[study])
-        assert {name for name, _ in placeholders(correction.own)} == values.keys()
+        assert correction.table or correction.here
+        values = correction.table_values(tables()[study])
+        assert {name for name, _ in placeholders(correction.table)} == values.keys()
 
 
 def test_a_printed_interval_never_reaches_a_bound_that_it_does_not() -> None:
@@ -313,14 +313,14 @@ def test_the_reference_run_is_judged_and_every_rule_reads_it(
     assert all(untestable.here_reason.str.startswith("needs "))
     assert {*untestable.id} >= UNTESTABLE
     assert {*judged.id[judged.fair == NOT_TESTABLE]} >= UNTESTABLE
-    assert {*judged.id[judged.own == NOT_TESTABLE]} == UNSTATED
-    assert not (corrections(lab)["own"] + corrections(lab)["here"] == "––").any()
+    assert {*judged.id[judged.table == NOT_TESTABLE]} == UNSTATED
+    assert not (corrections(lab)["table"] + corrections(lab)["here"] == "––").any()
     told = judged.set_index("id")
     assert [*told.bounds[["0.1", "0.1b"]]] == ["2 to 3 (rounded)", "> 1"]
-    assert told.own_told["0.1"] == "holds: 3.14"
-    assert told.own_told["2.10"] == "fails: 4,096\u00a0B (its code)"
+    assert told.table_told["0.1"] == "holds: 3.14"
+    assert told.table_told["2.10"] == "fails: 4,096\u00a0B (its code)"
     not_timed = "not testable here (the text does not time the parts of a write)"
-    assert told.own_told["0.7"] == not_timed
+    assert told.table_told["0.7"] == not_timed
 
 
 @pytest.mark.slow
@@ -338,7 +338,7 @@ def test_the_end_of_a_report_counts_the_statements_that_the_machine_can_test(
 def test_no_claim_stands_among_the_right_ones_and_is_put_right(
     lab: Lab, judged: pd.DataFrame
 ) -> None:
-    failing = {*judged.id[(judged[["own", "here", "fair"]] == FAILS).any(axis="columns")]}
+    failing = {*judged.id[(judged[["table", "here", "fair"]] == FAILS).any(axis="columns")]}
     named = corrections(lab, of=failing).claims.str.split(", ").explode()
     assert failing >= {*named[named.str.fullmatch(r"\d\.\d+\w?")]}
     assert {"1.7", "2.3"}.isdisjoint(named)  # which are undecided

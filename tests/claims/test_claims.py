@@ -316,13 +316,13 @@ def test_a_claim_has_a_fair_method_needs_and_an_amount_of_its_own(judged) -> Non
     ratio = f"{LEFT} / payload.read[arm=published,size_bytes=max] at_least 1.5"
     text = GOOD.replace("[claim.figures]", fair).replace(ratio, f"{LEFT} at_least 15 us")
     (row,) = judged(text).itertuples()
-    assert (row.own, row.fairly, row.adds, row.concedes) == (HOLDS, True, "a mapping", "")
+    assert (row.table, row.fairly, row.adds, row.concedes) == (HOLDS, True, "a mapping", "")
     assert row.here == HOLDS and row.fair_value < row.here_value
     with pytest.raises(UsageError, match=r"line 8: .*a plain number with a time"):
         judged(text.replace('"20 us"', "1.2"))
     needs = GOOD.replace("[claim.figures]", "needs = { cpus = 4000 }\n[claim.figures]")
     (row,) = judged(needs).itertuples()
-    assert [row.own, row.here, row.fair] == [NOT_TESTABLE] * 3
+    assert [row.table, row.here, row.fair] == [NOT_TESTABLE] * 3
     assert "4,000" in row.here_reason
 
 
@@ -393,7 +393,7 @@ def test_a_malformed_file_is_refused_with_the_line(
 def test_the_documented_file_of_claims_is_read(tmp_path: Path, judged) -> None:
     (example,) = blocks(ROOT / "docs/claims.md", "toml")
     (row,) = judged(example).itertuples()
-    assert (row.id, row.own) == ("A.1", FAILS)
+    assert (row.id, row.table) == ("A.1", FAILS)
     (tmp_path / "claims.toml").write_text(example)
     file = Lines.read(tmp_path / "claims.toml").parsed()
     (first,), (required,) = file.claims, file.requirements

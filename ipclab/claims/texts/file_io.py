@@ -153,7 +153,7 @@ of_overlap(
         overlapped("elapsed", depth=1)
         - overlapped("file.submit", depth=1) * overlapped("launch", "files", depth=1)
     ),
-    own=printed("overlap.overlapped") / said("corrected", "overlap.serial"),
+    table=printed("overlap.overlapped") / said("corrected", "overlap.serial"),
     fair=overlapped("elapsed", depth="max") / overlapped("elapsed", depth=1),
     adds=N_("the whole time, read calls included"),
     concedes=N_("the read call's own time is taken out; with it, overlapping is faster"),
@@ -176,7 +176,7 @@ of_serial(
     ),
     figures={"fast": "21.62 ms", "slow": "28.33 ms"},
     here=ratio("mixed", SHORT),
-    own=printed("serial.base.1R+3C") / printed("serial.base.4SYNC"),
+    table=printed("serial.base.1R+3C") / printed("serial.base.4SYNC"),
     fair=ratio("mixed", SHORT, STATES),
     adds=ANY_STATE,
 )
@@ -186,7 +186,7 @@ of_serial(
     "above 0 %p",
     N_("With overlapped reads the share of execution is larger than with serial ones."),
     here=base("execution_share", backend="overlapped") - base("execution_share", backend="sync"),
-    own=said("execution", "serial.base.1R+3C") - said("execution", "serial.base.4SYNC"),
+    table=said("execution", "serial.base.1R+3C") - said("execution", "serial.base.4SYNC"),
 )
 of_serial(
     "4.4b",
@@ -194,7 +194,7 @@ of_serial(
     "below 0 %p",
     N_("With overlapped reads the share of waiting for the disk is smaller than with serial ones."),
     here=base("io_wait_share", backend="overlapped") - base("io_wait_share", backend="sync"),
-    own=said("io_wait", "serial.base.1R+3C") - said("io_wait", "serial.base.4SYNC"),
+    table=said("io_wait", "serial.base.1R+3C") - said("io_wait", "serial.base.4SYNC"),
 )
 of_serial(
     "4.5",
@@ -205,7 +205,7 @@ of_serial(
         " larger files less that before)."
     ),
     here=saved("mixed-big", SHORT) - saved("mixed", SHORT),
-    own=saved_in_text("big") - saved_in_text("base"),
+    table=saved_in_text("big") - saved_in_text("base"),
 )
 of_serial(
     "4.5b",
@@ -216,7 +216,7 @@ of_serial(
         " three that compute."
     ),
     here=ratio("mixed", LONGEST),
-    own=printed("serial.longest.1R+3C") / printed("serial.longest.4SYNC"),
+    table=printed("serial.longest.1R+3C") / printed("serial.longest.4SYNC"),
     needs={"cpus": 4},
 )
 of_serial(
@@ -228,7 +228,7 @@ of_serial(
         " longer work less the shorter)."
     ),
     here=saved("mixed", LONG) - saved("mixed", SHORT),
-    own=saved_in_text("long") - saved_in_text("base"),
+    table=saved_in_text("long") - saved_in_text("base"),
     fair=several(
         saved("mixed", LONG) - saved("mixed", SHORT),
         saved("mixed", LONGEST) - saved("mixed", LONG),
@@ -242,7 +242,7 @@ of_serial(
     "above 0 ms",
     N_("The more threads, the more time overlapping saves, at every step."),
     here=saved("mixed", LONGEST, [5, 6, 7, 8]).pipe(change, "threads"),
-    own=several(
+    table=several(
         *(saved_in_text("longest", n + 1) - saved_in_text("longest", n) for n in (5, 6, 7))
     ),
     needs={"cpus": 4},
@@ -258,7 +258,7 @@ text.claim(
     ),
     figures={"near": "8 MiB", "wide": "32 MiB"},
     here=one_file("file.submit", set="size-33554432") / one_file("file.submit", set="size-8388608"),
-    own=look("file.submit", label="call.33554432") / look("file.submit", label="call.8388608"),
+    table=look("file.submit", label="call.33554432") / look("file.submit", label="call.8388608"),
     arm="call",
 )
 text.claim(
@@ -268,7 +268,7 @@ text.claim(
     "between 0.8 and 1.25",
     N_("Opening does not depend on the file's size (between {low:x} and {high:x})."),
     here=one_file("file.open", set="size-33554432") / one_file("file.open", set="size-4096"),
-    own=look("file.open", label="call.33554432") / look("file.open", label="call.4096"),
+    table=look("file.open", label="call.33554432") / look("file.open", label="call.4096"),
     arm="call",
 )
 text.claim(
@@ -278,7 +278,7 @@ text.claim(
     "above 1",
     N_("The slowest read calls get slower when many threads make them."),
     here=slowest_call(threads="max") / slowest_call(threads="min"),
-    own=said("call_last", "flight.16RnC") / said("call_last", "flight.1RnC"),
+    table=said("call_last", "flight.16RnC") / said("call_last", "flight.1RnC"),
     arm="flight",
 )
 of_soon(
@@ -291,7 +291,7 @@ of_soon(
     ),
     here=soon(set=LARGE_SET, threads=["{cpus}", "{2*cpus}", "{4*cpus}"])
     / soon(set=LARGE_SET, threads=1),
-    own=printed(*(f"soon.exp-large.{n}RnC" for n in (2, 4, 16))) / printed("soon.exp-large.1RnC"),
+    table=printed(*(f"soon.exp-large.{n}RnC" for n in (2, 4, 16))) / printed("soon.exp-large.1RnC"),
     needs={"large_files": 10000},
 )
 of_soon(
@@ -300,7 +300,7 @@ of_soon(
     "at_least 2.4",
     N_("Small files: sixteen threads are three times as fast as four (at least {low:x})."),
     here=soon(set=SMALL_SET, threads=4) / soon(set=SMALL_SET, threads=16),
-    own=printed("soon.exp-small.4RnC") / printed("soon.exp-small.16RnC"),
+    table=printed("soon.exp-small.4RnC") / printed("soon.exp-small.16RnC"),
     needs={"cpus": 8},
 )
 of_soon(
@@ -309,7 +309,7 @@ of_soon(
     "between 0.8 and 1.25",
     N_("Small files: thirty-two threads add little to sixteen (at most {high:x})."),
     here=soon(set=SMALL_SET, threads=16) / soon(set=SMALL_SET, threads=32),
-    own=printed("soon.exp-small.16RnC") / printed("soon.exp-small.32RnC"),
+    table=printed("soon.exp-small.16RnC") / printed("soon.exp-small.32RnC"),
     needs={"cpus": 16},
     concedes=N_("the kernel's own limit is the reason that it gives"),
 )
@@ -320,7 +320,7 @@ text.claim(
     "below 1",
     N_("Half of the threads reserved for computing beat as many that all read first."),
     here=HALF_COMPUTE,
-    own=printed("roles.12RnC+12C") / printed("roles.24RnC"),
+    table=printed("roles.12RnC+12C") / printed("roles.24RnC"),
     fair=several(HALF_COMPUTE, half_compute("roles", "{2*cpus}", "{4*cpus}")),
     adds=N_("two and four threads for each CPU"),
     concedes=N_("other files, sizes and work give other results"),
@@ -335,7 +335,7 @@ of_maps(
         " files not in memory)."
     ),
     here=maps(set=SMALL_SET).pipe(by_threads, reads(set=SMALL_SET, direct="yes")),
-    own=SMALL_MAPS,
+    table=SMALL_MAPS,
     fair=map_over_read(SMALL_SET, threads="{2*cpus}"),
     adds=THROUGH_CACHE,
 )
@@ -347,7 +347,7 @@ of_maps(
     here=maps(set=SMALL_SET, cache="warm").pipe(
         by_threads, reads(set=SMALL_SET, direct="no", cache="warm")
     ),
-    own=SMALL_MAPS,
+    table=SMALL_MAPS,
 )
 of_maps(
     "4.13",
@@ -358,7 +358,7 @@ of_maps(
         " over every pair)."
     ),
     here=maps(set=LARGE_SET).pipe(best_over_best, reads(set=LARGE_SET, direct="yes")),
-    own=best_printed("map.exp-large", [8, 16, 24, 32], ["4RnC", "8RnC", "16RnC", "24RnC"]),
+    table=best_printed("map.exp-large", [8, 16, 24, 32], ["4RnC", "8RnC", "16RnC", "24RnC"]),
     fair=map_over_read(LARGE_SET),
     adds=THROUGH_CACHE,
 )
@@ -371,7 +371,7 @@ of_massive(
         " computing threads."
     ),
     here=1 / half_compute("massive", "{cpus}", "{2*cpus}"),
-    own=printed("massive.16RnC") / printed("massive.8RnC+8C"),
+    table=printed("massive.16RnC") / printed("massive.8RnC+8C"),
 )
 of_massive(
     "4.15",
@@ -381,7 +381,7 @@ of_massive(
     here=elapsed(arm="massive", backend="mmap", roles=ALL).pipe(
         best_over_best, elapsed(arm="massive", backend="overlapped", roles=ALL)
     ),
-    own=best_printed("massive", [8, 16, 24, 32, 48, 64], ["8RnC+8C", "12RnC+12C"]),
+    table=best_printed("massive", [8, 16, 24, 32, 48, 64], ["8RnC+8C", "12RnC+12C"]),
 )
 of_faults(
     "4.16",
@@ -389,7 +389,7 @@ of_faults(
     "at_most 1",
     N_("Files of one page that are not in memory: a page fault takes less time than a read."),
     here=map_of_page("cold", "file.fault", "file.read"),
-    own=several(said("fault_low", "map.page-mapped"), said("fault_high", "map.page-mapped"))
+    table=several(said("fault_low", "map.page-mapped"), said("fault_high", "map.page-mapped"))
     / said("latency", "map.page"),
     fair=map_of_page(STATES, "file.fault", "file.read"),
     adds=ANY_STATE,
@@ -404,7 +404,7 @@ of_faults(
         " {low:pct,int}, at each size of file."
     ),
     here=fault_share("cold"),
-    own=look("text", "share", label=[f"fault.{size}" for size in (*FAULT_SIZES, 262144)]),
+    table=look("text", "share", label=[f"fault.{size}" for size in (*FAULT_SIZES, 262144)]),
     fair=fault_share(STATES),
     adds=ANY_STATE,
     concedes=N_("several threads fill the gaps"),
@@ -419,7 +419,7 @@ text.claim(
         " files that are not in memory."
     ),
     here=map_of_page("cold"),
-    own=said("task", "map.page-mapped") / said("task", "map.page"),
+    table=said("task", "map.page-mapped") / said("task", "map.page"),
     fair=map_of_page(STATES),
     adds=ANY_STATE,
     arm="fault",
@@ -481,8 +481,8 @@ for label, metric in (
 
 text.correct(
     "4.5",
-    own=N_("Overlapping saves {base:pct} of the time, and {big:pct} with the larger files."),
-    own_values={
+    table=N_("Overlapping saves {base:pct} of the time, and {big:pct} with the larger files."),
+    table_values={
         which: 1 - printed(f"serial.{which}.1R+3C") / printed(f"serial.{which}.4SYNC")
         for which in ("base", "big")
     },
@@ -504,18 +504,18 @@ text.correct(
 text.correct(
     quote="File compute time: 0.048828 ms ~ 4.882812 ms, Mean(0.390625 ms)",
     source=READ_CALL,
-    own=N_("Each file is worked on for {mean:ms} on average."),
-    own_values={"mean": of(400_000).as_unit("ns")},
+    table=N_("Each file is worked on for {mean:ms} on average."),
+    table_values={"mean": of(400_000).as_unit("ns")},
 )
 text.correct(
     quote="Total file size: 3.9GiB (100만개)",
     source=READ_CALL,
-    own=N_("All files together have {bytes:GiB}."),
-    own_values={"bytes": ALL_OF_A_PAGE},
+    table=N_("All files together have {bytes:GiB}."),
+    table_values={"bytes": ALL_OF_A_PAGE},
 )
 text.correct(
     quote="189.62ms (5) vs 185.13ms (1/4) -4.49ms",
     source=SERIAL,
-    own=N_("With {threads} threads overlapping takes {less:ms} less."),
-    own_values={"threads": 5, "less": saved_in_text("longest", 5)},
+    table=N_("With {threads} threads overlapping takes {less:ms} less."),
+    table_values={"threads": 5, "less": saved_in_text("longest", 5)},
 )

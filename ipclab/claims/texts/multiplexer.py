@@ -190,7 +190,7 @@ text.claim(
     ),
     figures={"cost": "9.3 %"},
     here=SAME_CODE,
-    own=said("indirection"),
+    table=said("indirection"),
 )
 text.claim(
     "결론",
@@ -233,7 +233,7 @@ text.claim(
     ),
     figures={"most": "0.9 %", "size": "1 KiB"},
     here=(CHECKED - UNCHECKED) / writes("original", SMALL),
-    own=said("threshold_check"),
+    table=said("threshold_check"),
     arm="check",
 )
 of_advice(
@@ -324,11 +324,11 @@ text.correct(
 )
 text.correct(
     "2.7",
-    own=N_(
+    table=N_(
         "Of {many} allocations {few} remain, which chunks of {long} in place of {short} give"
         " without a pool."
     ),
-    own_values={
+    table_values={
         "many": writes("original", LARGEST, "allocations"),
         "few": writes("hybrid", LARGEST, "allocations"),
         "long": size(16384),
@@ -345,11 +345,11 @@ text.correct(
 )
 text.correct(
     "2.8",
-    own=N_(
+    table=N_(
         "Hybrid takes {slower:pct} longer than Original at {size}; the two functions said to differ"
         " by {share:pct} are the same code."
     ),
-    own_values={
+    table_values={
         "slower": gain(SMALL) - 1,
         "size": size(SMALL),
         "share": said("indirection"),
@@ -359,18 +359,20 @@ text.correct(
 )
 text.correct(
     "2.10",
-    own=N_("The fast path is taken up to {threshold:KiB,int}."),
-    own_values={"threshold": said("threshold_code")},
+    table=N_("The fast path is taken up to {threshold:KiB,int}."),
+    table_values={"threshold": said("threshold_code")},
 )
 text.correct(
     "2.11",
-    own=N_("Of the methods that send and receive messages, {renamed} have another name in Hybrid."),
-    own_values={"renamed": said("api_renamed")},
+    table=N_(
+        "Of the methods that send and receive messages, {renamed} have another name in Hybrid."
+    ),
+    table_values={"renamed": said("api_renamed")},
 )
 text.correct(
     "2.13",
-    own=N_("At {size:MiB,int} Hybrid takes {slower:pct} longer than Optimized."),
-    own_values={
+    table=N_("At {size:MiB,int} Hybrid takes {slower:pct} longer than Optimized."),
+    table_values={
         "size": size(LARGEST),
         "slower": writes("hybrid", LARGEST) / writes("optimized", LARGEST) - 1,
     },

@@ -240,7 +240,7 @@ of_past(
         " v0.9: a write, and a read, each against a transfer."
     ),
     here=several(speed("write"), speed("read")) / PAST_SPEED,
-    own=printed_over_past(ENDS),
+    table=printed_over_past(ENDS),
 )
 text.claim(
     "6.1",
@@ -293,7 +293,7 @@ of_past(
     ),
     figures={"size": "1.32 MB"},
     here=as_v09() / published("write", "mean"),
-    own=PAST_LATENCIES,
+    table=PAST_LATENCIES,
 )
 of_tcp(
     "0.15",
@@ -329,7 +329,7 @@ of_past(
         " loopback, or more: a write against a transfer by v0.9."
     ),
     here=speed("write") / PAST_SPEED,
-    own=printed_over_past("write"),
+    table=printed_over_past("write"),
 )
 
 # What the text derives from its own numbers.
@@ -443,25 +443,25 @@ def memcpy(metric: str) -> Lookup:
 
 text.correct(
     "0.1",
-    own=N_("Over the three payloads a write takes {low:x} to {high:x} as long as a read."),
-    own_values=ratios(SIZES).pipe(least_and_most),
+    table=N_("Over the three payloads a write takes {low:x} to {high:x} as long as a read."),
+    table_values=ratios(SIZES).pipe(least_and_most),
     here=N_("A write of {size} takes {ratio:x,interval} as long as a read."),
     here_values={"size": SIZE, "ratio": published("write", "p50") / published("read", "p50")},
 )
 text.correct(
     *("0.2", "0.3"),
-    own=N_("The standard deviations are {low:pct} to {high:pct} of their means."),
-    own_values=spreads(SIZES).pipe(least_and_most),
+    table=N_("The standard deviations are {low:pct} to {high:pct} of their means."),
+    table_values=spreads(SIZES).pipe(least_and_most),
     here=N_("The standard deviations are {low:pct} to {high:pct} of their means."),
     here_values=spreads(SIZES).pipe(least_and_most),
 )
 text.correct(
     *("0.4", "0.5"),
-    own=N_(
+    table=N_(
         "With {size} moved, the mean write reaches {written} and the mean read {read_back}; MB is a"
         " million bytes."
     ),
-    own_values={"size": SIZE, "written": speed("write"), "read_back": speed("read")},
+    table_values={"size": SIZE, "written": speed("write"), "read_back": speed("read")},
     here=N_("A write of {size} moves {written:GB/s,interval}, a read {read_back:GB/s,interval}."),
     here_values={
         "size": SIZE,
@@ -503,11 +503,11 @@ text.correct(
 )
 text.correct(
     "0.10",
-    own=N_(
+    table=N_(
         "A write and a read together are {ratio:x} as fast as TCP at the estimated"
         " {estimate:MB/s,int}."
     ),
-    own_values={
+    table_values={
         "ratio": COPIES.pipe(partial(bandwidth, SIZE)) / ESTIMATE,
         "estimate": ESTIMATE,
     },
@@ -523,8 +523,8 @@ text.correct(
 )
 text.correct(
     "0.14",
-    own=N_("By its own estimates a transfer took {low:x} to {high:x} as long as a write."),
-    own_values=PAST_LATENCIES.pipe(least_and_most),
+    table=N_("By its own estimates a transfer took {low:x} to {high:x} as long as a write."),
+    table_values=PAST_LATENCIES.pipe(least_and_most),
     here=N_(
         "A transfer by the TCP of v0.9 takes {past:x,interval} as long as a write as v1.0 makes it,"
         " without the read."
@@ -548,8 +548,8 @@ text.correct(
 )
 text.correct(
     "0.11",
-    own=N_("The copies of {cycles} iterations take {time:ms}, without the readers' waiting."),
-    own_values={"cycles": 20, "time": COPIES * 20},
+    table=N_("The copies of {cycles} iterations take {time:ms}, without the readers' waiting."),
+    table_values={"cycles": 20, "time": COPIES * 20},
     here=N_(
         "The transfers of {cycles} iterations, as v1.0 makes them, take {time:ms,interval}; polling"
         " adds an expected {polling:s} (computed)."
@@ -562,8 +562,8 @@ text.correct(
 )
 text.correct(
     "0.12",
-    own=N_("The smallest payload tested has {moved}; the configuration has {size}."),
-    own_values={
+    table=N_("The smallest payload tested has {moved}; the configuration has {size}."),
+    table_values={
         "moved": (said("floats", size_bytes=88) * 4).as_unit("B"),
         "size": of(CONFIGURATION).as_unit("B"),
     },

@@ -197,8 +197,8 @@ RATES = {
 }
 text.correct(
     "3.2",
-    own=N_("ZeroMQ takes {low:x} to {high:x} as long as shared memory."),
-    own_values=SLOWER.pipe(least_and_most),
+    table=N_("ZeroMQ takes {low:x} to {high:x} as long as shared memory."),
+    table_values=SLOWER.pipe(least_and_most),
     here=N_(
         "By the fair method ZeroMQ takes {low:x} to {high:x} as long as shared memory, over all"
         " sizes and placements measured."
@@ -218,11 +218,11 @@ text.correct(
 )
 text.correct(
     "3.6",
-    own=N_(
+    table=N_(
         "By its means shared memory makes {shared:int,bare} round trips of {size} a second,"
         " ZeroMQ {zmq:int,bare}."
     ),
-    own_values=RATES,
+    table_values=RATES,
     here=N_(
         "By the published method shared memory makes {shared:int,bare} round trips of {size} a"
         " second, ZeroMQ {zmq:int,bare}."

@@ -291,11 +291,11 @@ text.derive(
 
 text.correct(
     *("1.2", "1.2b"),
-    own=N_(
+    table=N_(
         "ZeroMQ's figure is the time of {messages} messages; one of them takes {ratio:x} as long as"
         " one write through SharedMemory."
     ),
-    own_values={
+    table_values={
         "messages": READS * READERS,
         "ratio": TOTAL_OVER_WRITE / (READS * READERS),
     },
@@ -308,11 +308,11 @@ text.correct(
 
 text.correct(
     "1.6",
-    own=N_(
+    table=N_(
         "With ten times as many entries, a read through LMDB takes {first:x} as long, then"
         " {second:x} as long."
     ),
-    own_values=LMDB_STEPS,
+    table_values=LMDB_STEPS,
     here=N_(
         "With ten times as many entries, a read through LMDB takes {first:x,interval}, then"
         " {second:x,interval} as long."

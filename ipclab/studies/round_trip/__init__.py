@@ -67,7 +67,7 @@ class RoundTripStudy(Study):
         every = {name: Backend(name) for name in programs} | mechanisms
         pinned, short = effort.pinned, effort.brief
         small = self.table()["brief"]["smallest_alone"] if short and sweep == Sweep() else []
-        brief = [name for name in mechanisms if name in small]
+        smallest_alone = [name for name in mechanisms if name in small]
 
         def own(levels: Levels) -> Levels:
             """Return `levels` with the backend's `usual` wait and `last` way to receive."""
@@ -78,8 +78,8 @@ class RoundTripStudy(Study):
         return self.of_arms(
             every,
             own,
-            found=[name for name in mechanisms if name not in brief],
-            brief=brief,
+            found=[name for name in mechanisms if name not in smallest_alone],
+            smallest_alone=smallest_alone,
             programs=programs,
             whole=programs if "whole" in self.own(effort) else [],
             unpinned=[name for name in effort.placements if name == "free"],

@@ -149,8 +149,13 @@ def test_the_fastest_stands_first_though_a_rival_took_less_time_in_their_heats()
 
 
 def test_what_would_decide_is_told_in_launches_or_sessions() -> None:
-    need = need_of({"way": "state", "size": 10_000, "placement": "free"})
-    answer = asked.tell(checkout(), reference(), need)
+    needs = [
+        need_of({"way": way, "size": size, "placement": placement})
+        for way, placement in (("state", "free"), ("one-way", "cross"), ("one-way", "same"))
+        for size in (1_000, 10_000, 65_536)
+    ]
+    answers = (asked.tell(checkout(), reference(), need) for need in needs)
+    answer = next(each for each in answers if each.launches or each.sessions)  # one is left open
     compared = [each for each in answer.rows.compared if each is not None]
     bound = lab().run.questions.same
     more = max(launches_more(known, bound) for known in compared)
