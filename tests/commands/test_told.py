@@ -18,6 +18,7 @@ from ipclab.console import aligned, say_wrong
 from ipclab.errors import LabError, UsageError
 from ipclab.lab.runs import run_named
 from ipclab.paths import Paths
+from ipclab.report.pages import report as reports
 from ipclab.session import alone as session_alone
 from ipclab.session.alone import BESIDE, alone
 from ipclab.session.progress import Progress
@@ -97,6 +98,18 @@ def test_a_run_says_in_one_line_what_beat_its_limit(
     with pytest.raises(LabError, match="physically impossible"):
         say_wrong(run)
     assert capsys.readouterr().out.count("\n") <= 1
+
+
+def test_a_report_of_a_run_with_failures_says_so(
+    ipclab: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run(tmp_path / "elsewhere")
+    run.about["failures"] = {"pipe-100": "it was killed"}
+    run.save()
+    monkeypatch.setattr(reports, "render_run", lambda *_: [tmp_path / "index.html"])
+    done = ipclab("report", "--run", str(run.path), "--lang", "en", "--out", str(tmp_path / "out"))
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "1 points failed: pipe-100: it was killed" in done.stderr
 
 
 def test_help_tells_whole_summaries_a_first_command_and_what_can_be_varied(ipclab: Run) -> None:

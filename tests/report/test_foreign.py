@@ -210,12 +210,14 @@ def test_a_letter_that_no_font_has_is_its_number() -> None:
     assert "\ue000" in ReportHTMLExporter().convert(document)  # a browser may have one
 
 
-def test_latex_that_cannot_be_set_stands_as_it_was_written() -> None:
-    document = read_document(notebook("# T\n\n$\\nosuch{x}$"), Path())
-    assert "\\nosuch{x}" in words_of(TypstPDFExporter().convert(document))
-    assert "\\nosuch{x}" in shown(ReportHTMLExporter().convert(document))[0]
-    line = "Cell 1: LaTeX that cannot be set stands as it was written: \\nosuch{x}"
-    assert {*document.lost} == {line}
+def test_latex_that_cannot_be_set_stands_as_it_was_written_and_is_named() -> None:
+    for exporter in (TypstPDFExporter(), ReportHTMLExporter()):
+        document = read_document(notebook("# T\n\n$\\nosuch{x}$"), Path())
+        made = exporter.convert(document)
+        said = words_of(made) if isinstance(made, bytes) else shown(made)[0]
+        assert "\\nosuch{x}" in said
+        line = "Cell 1: LaTeX that cannot be set stands as it was written: \\nosuch{x}"
+        assert {*document.lost} == {line}
 
 
 def test_what_a_formula_defines_or_numbers_holds_in_cells_after_it() -> None:

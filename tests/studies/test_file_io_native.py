@@ -1,5 +1,6 @@
 """The file-reading study on real files: a launch of its worker, and of some of its points."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,12 @@ import pytest
 from ipclab.spawn.heat import Contestant, Schedule
 from ipclab.spawn.launcher import Launcher
 from ipclab.spawn.started import Role
+from ipclab.spawn.worker import Outcome
 from ipclab.store.point import Point
 from ipclab.studies.file_io import sets as making
 from ipclab.studies.file_io.sets import Draw, FileSet
 from ipclab.studies.file_io.study import NO_COLD, FileIoStudy
+from ipclab.studies.file_io.sweeps import in_timeline
 from ipclab.studies.interface import Site, Sweep
 from ipclab.studies.profile import PROFILES
 from tests.studies.test_file_engine import checksum
@@ -79,3 +82,33 @@ def test_in_memory_nothing_is_cold() -> None:
     points = STUDY.points(SMOKE, Sweep(backends=("sync",)))
     cold = [point for point in points if point.levels["cache"] == "cold"]
     assert {STUDY.missing(point, Path("/dev/shm/nowhere")) for point in cold} == {NO_COLD}
+
+
+class Asked:
+    """A launcher that notes what it is asked to launch."""
+
+    def __init__(self) -> None:
+        self.timelines: list[bool] = []
+        self.verified: list[bool] = []
+
+    def launch(self, roles: Sequence[Role], seconds: float) -> dict[str, Outcome]:
+        (role,) = roles
+        self.timelines.append(role.arguments["timeline"])
+        self.verified.append(role.arguments["verify"])
+        return {"engine": Outcome(facts={"checksum": "1"})}
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_the_first_launch_alone_is_verified_and_keeps_spans_if_they_are_drawn(
+    tmp_path: Path, drawn: bool
+) -> None:
+    few = {"arm": "map", "set": "exp-small"}.items()
+    every = (each for each in STUDY.points(SMOKE, Sweep()) if few <= each.levels.items())
+    point = next(each for each in every if in_timeline(each) is drawn)
+    asked: Any = Asked()
+    heat = {point.id: Contestant(point, STUDY.roles(point, SMOKE, FREE, 3))}
+    site = Site(asked, tmp_path, lambda *file: None, lambda *note: None, print, True)
+    with STUDY.open(site, [point], SMOKE, 1) as bench:
+        for _ in range(2):
+            bench(heat, Schedule(seconds=60))
+    assert (asked.verified, asked.timelines) == ([True, False], [drawn, False])
