@@ -101,4 +101,5 @@ def test_two_hosts_make_one_run(hosts: tuple[str, Path], tmp_path: Path) -> None
     assert set(facts_of(run, "lost")) == set(facts_of(run, "torn")) == {0}
     assert set(facts_of(run, "node")) == {0, 1}  # launches take turns over the hosts
     short = [why for why in run.about["points"].values() if "ranks on one node" in why]
+    assert not [*Path(env["TMPDIR"]).glob("ipclab-node-*")]  # the folder of the other host
     assert short[0] == "not testable here: it takes 4 ranks on one node and there are 2; start more"

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+import zstandard
 
 from ipclab.commands.bundles import unpack, write_archive
 from ipclab.errors import LabError, UsageError
@@ -202,6 +203,22 @@ def test_headers_that_ask_for_memory_are_not_followed(paths: Paths, tmp_path: Pa
     packed(info.tobuf(tarfile.GNU_FORMAT) + bytes(1024), bad)
     with pytest.raises(LabError, match="is no plain file"):
         unpack(paths, bad)
+
+
+@pytest.mark.parametrize(("window_log", "taken"), [(27, True), (28, False)])
+def test_a_window_beyond_128_mib_is_refused(
+    bundle: Path, paths: Paths, tmp_path: Path, window_log: int, taken: bool
+) -> None:
+    with pa.CompressedInputStream(pa.OSFile(str(bundle)), "zstd") as stream:
+        content = stream.read()
+    how = zstandard.ZstdCompressionParameters(window_log=window_log)
+    packer = zstandard.ZstdCompressor(compression_params=how).compressobj()
+    (tmp_path / "wide.ipclab").write_bytes(packer.compress(content) + packer.flush())
+    if taken:
+        assert unpack(paths, tmp_path / "wide.ipclab").path.is_dir()
+    else:
+        with pytest.raises(LabError, match="the bundle is refused"):
+            unpack(paths, tmp_path / "wide.ipclab")
 
 
 def test_what_lies_behind_the_end_is_not_decoded(
