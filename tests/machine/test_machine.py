@@ -10,14 +10,16 @@ import pytest
 from ipclab.machine.answers import CLOCKSOURCES, CPUINFO, DMI, memory_sold, virtualisation
 from ipclab.machine.conditions import conditions, disturbance
 from ipclab.machine.facts import FACTS, KINDS, Fact, Machine, collect, take_fact
+from ipclab.machine.origin import processor
 from ipclab.machine.parse import cpu_list, size
 from ipclab.machine.placement import cross_missing, placements
 from ipclab.machine.readers import READERS
-from ipclab.machine.source import Source
+from ipclab.machine.source import AbsentError, Source, System
 from ipclab.machine.topology import Topology
 from ipclab.report.facts import TOPICS, shown_facts
 from ipclab.store.identity import NAMES, cpus_listed
 from ipclab.store.questions import PLACED_TOO, PLACEMENTS
+from ipclab.store.run import RunFolder
 from tests.support.made_up import GIB, HOST, Fake, arm, made, server, write
 
 
@@ -352,6 +354,19 @@ def test_disk_is_found_through_layers(tmp_path: Path) -> None:
     facts = collect(source).facts
     assert (facts["scratch_disk"], facts["scratch_scheduler"]) == ("nvme", "none")
     assert facts["scratch_options"] == ["rw", "noatime", "data=ordered"]
+
+
+def test_a_tool_is_asked_in_plain_words_and_what_it_prints_is_told_whole(tmp_path: Path) -> None:
+    said = System().run("sh", "-c", 'echo "$LC_ALL $PWD"; echo >&2 aside', cwd=tmp_path)
+    assert said == f"C {tmp_path}\n"
+    for tool in (("sh", "-c", "exit 3"), ("ipclab-has-no-such-tool",)):
+        with pytest.raises(AbsentError):
+            System().run(*tool)
+
+
+def test_a_long_name_of_a_processor_is_cut() -> None:
+    run = RunFolder(Path(), {"machine": {"facts": {"cpu_model": "x  y" * 40}}})
+    assert processor(run) == ("x y" * 40)[:80]
 
 
 def test_parsers() -> None:
