@@ -43,9 +43,15 @@ def sessions_of(run: RunFolder) -> list[list[tuple[int, int]]]:
     ]
 
 
-def test_sessions_are_added_to_one_run_each_whole(paths: Paths) -> None:
-    run = measure_run(paths, replace(REQUEST, sessions=2), Progress())
+def test_sessions_are_added_to_one_run_each_whole(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress, said = Progress(), list[str]()
+    monkeypatch.setattr(progress, "say", said.append)
+    run = measure_run(paths, replace(REQUEST, sessions=2), progress)
     assert numbers(run) == [1, 2] and run.complete
+    begun = [line for line in said if "is being prepared" in line]
+    assert [line.endswith("is being prepared (session 2)") for line in begun] == [False, True]
     # hours later
     again = measure_run(paths, replace(REQUEST, sessions=3), Progress())
     assert again.id == run.id and numbers(again) == [1, 2, 3] and again.complete
