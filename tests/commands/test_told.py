@@ -112,6 +112,36 @@ def test_a_report_of_a_run_with_failures_says_so(
     assert "1 points failed: pipe-100: it was killed" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("there", "asked", "measured"),
+    [("", "", "quick"), ("", "smoke", "smoke"), ("standard", "", "standard")],
+)
+def test_a_report_measures_what_is_lacking_under_the_profile_that_is_meant(
+    ipclab: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    there: str,
+    asked: str,
+    measured: str,
+) -> None:
+    """A run of which points failed is continued under its own profile."""
+    if there:
+        run = make_run(tmp_path / "data/runs")
+        run.about["parameters"] |= {"studies": [*studies()], "profile": there}
+        run.about["failures"] = {"pipe-100": "it was killed"}
+        run.save()
+    profiles = list[str]()
+
+    def measure_first(_: Paths, profile: str) -> None:
+        profiles.append(profile)
+        raise LabError("nothing is measured here")
+
+    monkeypatch.setattr(reports, "measure_first", measure_first)
+    words = ["report", "--measure", "--out", str(tmp_path / "out")]
+    done = ipclab(*words, *(("--profile", asked) if asked else ()))
+    assert (done.returncode, profiles) == (1, [measured]), done.stderr
+
+
 def test_help_tells_whole_summaries_a_first_command_and_what_can_be_varied(ipclab: Run) -> None:
     told = " ".join(ipclab("--help").stdout.split())
     listed = told.partition("Commands:")[2]

@@ -130,3 +130,15 @@ def test_few_levels_are_dots_on_a_logarithmic_axis_where_values_lie_far_apart(
     over(rows, x="size_bytes", hue="backend", ax=ax, label="time", log=log)
     assert ax.get_xscale() == scale
     assert (ax.get_xlim()[0] == 0) == (scale == "linear")
+
+
+@pytest.mark.parametrize("frame", [FRAME, FRAME.iloc[:0]])
+def test_panels_say_that_nothing_was_measured_where_that_is_so(frame: pd.DataFrame) -> None:
+    figure, panels = plt.subplots(1, 2)
+    levels = [part.backend.iloc[0] for _, part in facets(frame, "backend", panels)]
+    assert levels == [*frame.backend.unique()]
+    assert [text.get_text() for text in panels[0].texts] == (
+        [] if levels else ["Not measured in this run."]
+    )
+    assert not panels[1].texts
+    plt.close(figure)
