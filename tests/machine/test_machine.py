@@ -309,6 +309,8 @@ def test_groups_of_the_first_version(tmp_path: Path) -> None:
     facts = collect(source).facts
     assert (facts["cpu_quota"], facts["memory_limit"]) == (0.5, 1 << 20)
     assert conditions(source)["throttled_ns"] == 9
+    (tmp_path / f"{top}/memory/memory.limit_in_bytes".lstrip("/")).write_text(f"{unlimited}\n")
+    assert collect(made(tmp_path, {}, {0})).facts["memory_limit"] is None
 
 
 FLAGS, BARE = "flags\t: hypervisor sse2\n", "flags\t: sse2\n"
