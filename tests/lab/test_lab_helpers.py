@@ -29,6 +29,7 @@ from ipclab.tables import table
 from ipclab.tables.tabulation import tabulated
 from ipclab.words import labels
 from ipclab.words.numbers import trimmed
+from ipclab.words.words import Words
 from tests.frames.test_ratios import DATA
 
 
@@ -224,6 +225,13 @@ def test_a_quoted_quantity_is_what_was_kept() -> None:
     assert quoted.product == kept.product and quoted / kept == Quantity(
         1.0, n="1 x 1", kind="computed", sources=kept.sources
     )
+
+
+@pytest.mark.parametrize(("lang", "said"), [("", "Faster."), ("ko", "빠르다.")])
+def test_a_quoted_text_is_in_the_language_of_its_reader(lang: str, said: str) -> None:
+    told = {MIME: {"says": {"text": {"en": "Faster.", "ko": "빠르다."}}}}
+    words = Words.load(lang) if lang else None
+    assert Quoted("other", [told], words).says == said
 
 
 def test_what_jupyter_shows_is_read_as_it_was_written() -> None:

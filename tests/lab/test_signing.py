@@ -23,7 +23,7 @@ from ipclab.claims.audit import with_own
 from ipclab.claims.required import requirements
 from ipclab.lab.lab import Lab
 from ipclab.paths import Paths, checkout
-from ipclab.report.appendix.about import about_run, sessions
+from ipclab.report.appendix.about import about_run, sessions, short
 from ipclab.report.appendix.calibration import calibration, calibration_table
 from ipclab.report.appendix.environment import about_configuration, judged_by_another
 from ipclab.report.appendix.flagged import all_held, flagged, quiet
@@ -388,3 +388,14 @@ def test_a_notebook_of_ones_own_may_not_hide_another_and_needs_no_catalogue(tmp_
     assert report_title(mine, "ko") == "mine"
     mine.rename(folder / "claims.ipynb")
     assert notebooks(paths)["claims"] == paths.notebooks / "claims.ipynb"  # and the other is named
+
+
+def test_points_are_short_of_undisturbed_launches_below_what_their_study_asks_for() -> None:
+    run: Any = SimpleNamespace(questions=SimpleNamespace(least_launches={"a": 2, "b": 3}))
+    flags = {
+        ("a", "enough"): ["", "", "steal"],
+        ("a", "lacks"): ["", "steal"],
+        ("b", "lacks"): [""] * 2,
+    }
+    rows = [(*key, flag) for key, each in flags.items() for flag in each]
+    assert short(run, pd.DataFrame(rows, columns=["study", "point", "flags"])) == 2

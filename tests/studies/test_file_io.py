@@ -251,3 +251,17 @@ def test_what_a_machine_lacks_is_said_with_its_fix(
     )
     monkeypatch.setattr(native_shm, "find_spec", lambda name: None)
     assert STUDY.missing(every[0], tmp_path) == native_shm.native_missing()
+
+
+def test_half_of_the_free_memory_holds_the_files_that_are_in_flight_and_warm_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    warm = a_point(arm="map", cache="warm")
+    files = file_sets("smoke")["exp-small"]
+    flying = sorted(files.sizes.tolist())[-sweeps.in_flight(warm) :]
+    need = sum(flying) + files.on_disk
+    for free, told in ((2 * need, False), (2 * need - 1, True)):
+        monkeypatch.setattr(study, "memory_available", lambda _, free=free: free)
+        why = study._no_memory(warm, files)
+        assert bool(why) is told
+    assert why and why.startswith(f"it keeps {need:,} bytes in memory and {2 * need - 1:,} are")
