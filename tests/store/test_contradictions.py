@@ -252,6 +252,21 @@ def test_launches_of_short_times_may_keep_the_same_ones(run: Record) -> None:
     door.check(folder.read_run(run.path))
 
 
+def one_without_heats(_: Record, points: list[Measured]) -> None:
+    """Give launches heats that are the next orders, but for those of a point, which have none."""
+    last = max(points, key=lambda point: max(one.order for one in point.launches))
+    for point in points:
+        for each in point.launches:
+            each.facts.pop("heat", None)
+            if point is not last:
+                each.facts["heat"] = each.order + 1
+
+
+def test_a_launch_without_a_heat_is_none_of_the_others(run: Record) -> None:
+    forge(run, one_without_heats)
+    door.check(folder.read_run(run.path))
+
+
 @pytest.mark.parametrize(
     ("study", "levels", "op", "times"),
     [
