@@ -23,7 +23,7 @@ from ipclab.session.request import Request
 from ipclab.session.session import measure_run
 from ipclab.spawn.ledger import clean_parts
 from ipclab.store import run as folder
-from ipclab.store.files import dump_json, sha256, write_whole
+from ipclab.store.files import dump_json, private_cache, sha256, write_whole
 from ipclab.store.point import Point
 from ipclab.store.record import Record, create, reopened, sealed, settle_parts
 from tests.support.bundled import make_run
@@ -336,3 +336,20 @@ def test_whoever_opens_anothers_run_is_told_first(
     here.save()
     Lab.open(run=str(here.path))
     assert capsys.readouterr().err.splitlines()[0].startswith("run 2026")
+
+
+def test_a_cache_is_made_for_this_user_alone_and_no_other_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = private_cache("frames")
+    assert folder == tmp_path / "cache/ipclab/frames"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert private_cache("frames") == folder
+    folder.chmod(0o750)
+    with pytest.raises(PermissionError, match="is not this user's alone"):
+        private_cache("frames")
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
+    with pytest.raises(PermissionError, match="is not this user's alone"):
+        private_cache("frames")

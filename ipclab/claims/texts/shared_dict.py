@@ -7,9 +7,9 @@ from ipclab.claims.extremes import growth, pairs, power
 from ipclab.claims.numbers import Level, Lookup, look, said, several
 from ipclab.words.catalogue import N_
 
-ALL_SIZES = [10, 100, 1000, 10000]
-STEPS = [100, 1000, 10000]
-MOST = 10000
+FEWEST, MOST = 10, 10000  # entries
+ALL_SIZES = [FEWEST, 100, 1000, MOST]
+STEPS = [100, 1000, MOST]
 SHARED, ZMQ = "shared-memory", "zmq-push"
 BACKENDS = ["lmdb", SHARED, ZMQ]
 STORES = ["lmdb", SHARED]
@@ -67,7 +67,7 @@ TOTAL_OVER_WRITE = over("write-total", ZMQ, SHARED)
 MESSAGE_OVER_WRITE = over("write", ZMQ, SHARED)
 # Taking out the most entries over taking out the fewest.
 taken_out = partial(times, "read.transport", backend=SHARED)
-COPIES = taken_out(entries=MOST) / taken_out(entries=10)
+COPIES = taken_out(entries=MOST) / taken_out(entries=FEWEST)
 # The two steps of a read through LMDB.
 LMDB_STEPS = steps("lmdb", "mean").pipe(
     lambda both: dict(zip(("first", "second"), both, strict=True))
@@ -241,7 +241,7 @@ text.claim(
         "SharedMemory reads without a copy: taking out {large:int} entries takes at most"
         " {high:bare} times as long as {small:int}."
     ),
-    figures={"large": MOST, "small": 10},
+    figures={"large": MOST, "small": FEWEST},
     here=COPIES,
     unstated=NOT_APART,
 )
@@ -325,5 +325,5 @@ text.correct(
         "The program copies what it reads from SharedMemory: {large:int} entries take"
         " {ratio:x,interval} as long to copy out as {small:int}."
     ),
-    here_values={"large": MOST, "small": 10, "ratio": COPIES},
+    here_values={"large": MOST, "small": FEWEST, "ratio": COPIES},
 )

@@ -111,7 +111,9 @@ def test_where_the_best_spins_the_first_that_sleeps_is_named(lab: Lab) -> None:
     for best, is_told in (("shm-spin", True), ("posix-shm", False)):
         plants = {best: RING, "unix": UNIX, "tcp": TCP}
         said = verdict(lab, asked(plants, {"size": 64}, scatter=0.005))
-        assert ("Of those that sleep, unix has the least value, which is not tested: 2" in said) is is_told
+        assert (
+            "Of those that sleep, unix has the least value, which is not tested: 2" in said
+        ) is is_told
 
 
 def test_what_was_not_measured_leaves_the_rest_decided_and_is_named_once_with_its_command(
