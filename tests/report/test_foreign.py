@@ -247,6 +247,13 @@ def test_pictures_beside_a_notebook_are_in_its_report(tmp_path: Path) -> None:
     assert document.lost == []
 
 
+def test_a_picture_of_another_host_is_not_read_from_this_one(tmp_path: Path) -> None:
+    (tmp_path / "dot.gif").write_bytes(b64decode(GIF))
+    document = read_document(notebook(f"# T\n\n![one](/{tmp_path}/dot.gif)"), tmp_path)
+    (lost,) = document.lost
+    assert lost.startswith(f"Cell 1: A picture is not here: /{tmp_path}"[:80])
+
+
 def test_without_a_date_it_is_the_day_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     told = v4.new_notebook(cells=[v4.new_markdown_cell("no title")])
