@@ -374,3 +374,9 @@ def test_other_arms_of_streams_tell_nothing_of_a_need() -> None:
 def test_what_a_short_message_survives_can_be_measured() -> None:
     asks = request(need_of({"size": 8, "must": ["survives-writer-crash"]}), "smoke")
     assert [each.name for each, points in asks.points() if points] == ["limits", "stream", "faults"]
+
+
+@pytest.mark.parametrize(("consumers", "sharing"), [(1, "each"), (2, "one")])
+def test_one_consumer_alone_shares_with_nobody(consumers: int, sharing: str) -> None:
+    need = need_of({"way": "one-way", "size": 100, "consumers": consumers, "sharing": "one"})
+    assert need.levels()["sharing"] == sharing
