@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from ipclab.spawn.processes import children, threads_of
 from ipclab.spawn.proof import PayloadError
 
 REST_SHARE = 0.1  # of the time while it is parked, which a mechanism may compute
@@ -33,22 +34,6 @@ def given(thread: int) -> Given:
         os.sched_getscheduler(thread),
         os.getpriority(os.PRIO_PROCESS, thread),
     )
-
-
-def children() -> set[int]:
-    """Return this process's children, as far as the kernel tells (CONFIG_PROC_CHILDREN)."""
-    pids = set()
-    for task in Path("/proc/self/task").iterdir():
-        with suppress(OSError):
-            pids |= {int(pid) for pid in (task / "children").read_text().split()}
-    return pids
-
-
-def threads_of(process: int) -> list[int]:
-    """Return the threads of `process`; none of one that has ended."""
-    with suppress(OSError):
-        return [int(thread.name) for thread in Path(f"/proc/{process}/task").iterdir()]
-    return []
 
 
 def threads() -> dict[int, Given]:

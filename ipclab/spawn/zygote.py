@@ -25,9 +25,9 @@ import msgspec
 
 from ipclab.spawn import names
 from ipclab.spawn.apart import leave_network, permitted
-from ipclab.spawn.conduct import children
 from ipclab.spawn.exits import die_with_parent
 from ipclab.spawn.ledger import close_session, ledger_file, read_session
+from ipclab.spawn.processes import children
 from ipclab.spawn.started import END_SECONDS, Start
 from ipclab.spawn.worker import Worker, confessing, perform
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ipclab.spawn.launcher import Launcher
+from ipclab.spawn.processes import children
 from ipclab.studies.multiplexer.toolchain import (
     MODULE,
     Toolchain,
@@ -80,12 +81,11 @@ def receiver_of(sender: int) -> int:
     """
     until = time.monotonic() + DEADLINE
     while time.monotonic() < until:
-        for task in Path(f"/proc/{sender}/task").iterdir():
-            for started in (task / "children").read_text().split():
-                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                    arguments = Path(f"/proc/{started}/cmdline").read_bytes()
-                    if arguments and b"-test.bench" not in arguments:
-                        return int(started)
+        for started in children(sender):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                arguments = Path(f"/proc/{started}/cmdline").read_bytes()
+                if arguments and b"-test.bench" not in arguments:
+                    return started
         time.sleep(0.01)
     raise AssertionError("no receiving process")
 

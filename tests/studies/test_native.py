@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ipclab.spawn.processes import children
 from tests.support.commands import eventually
 from tests.support.strangers import busy
 
@@ -127,7 +128,7 @@ def test_a_killed_end_ends_the_turn_and_leaves_no_process(kind):
     before = children()
     limit = native.Limit(kind, 100, (-1, -1))
     limit.turn(BUDGET, MOST, DEADLINE)
-    os.kill(int(min(children() - before)), signal.SIGKILL)
+    os.kill(min(children() - before), signal.SIGKILL)
     with pytest.raises(BrokenPipeError, match="died"):
         limit.turn(BUDGET, MOST, DEADLINE)
     assert children() == before
@@ -136,7 +137,7 @@ def test_a_killed_end_ends_the_turn_and_leaves_no_process(kind):
 def test_a_limit_fails_at_its_deadline_and_leaves_no_process():
     before, running = os.sched_getaffinity(0), children()
     limit = native.Limit("echo-unix", 100, cpus()[0])
-    os.kill(int(min(children() - running)), signal.SIGSTOP)
+    os.kill(min(children() - running), signal.SIGSTOP)
     with pytest.raises(TimeoutError):
         limit.turn(BUDGET, MOST, 50_000_000)
     assert children() == running
@@ -158,15 +159,6 @@ def sleeps(pid):
 def ran_ns(pid):
     """Return for how long a process has run, in ns (proc(5), schedstat)."""
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
-
-
-def children() -> set[str]:
-    """Return the pids of this process's children, ended ones that nobody has waited for included."""
-    return {
-        pid
-        for task in Path("/proc/self/task").iterdir()
-        for pid in (task / "children").read_text().split()
-    }
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ipclab.spawn.processes import children
+
 LISTENS, ADDRESS, INODE = ":0000 0A ", 1, 9
 KNOCKS = 40  # at a port that was found, before others are looked for
 LINGER = struct.pack("ii", 1, 0)
@@ -16,10 +18,8 @@ LINGER = struct.pack("ii", 1, 0)
 def processes(pid: int) -> list[int]:
     """Return process `pid` and all that it and those have started (proc(5), children)."""
     found = [pid]
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
-                found += processes(int(child))
+    for child in children(pid):
+        found += processes(child)
     return found
 
 

@@ -15,6 +15,7 @@ from ipclab.lab import parameters as parameter_cells
 from ipclab.lab.runs import HINT
 from ipclab.paths import checkout
 from ipclab.spawn.ledger import Session, close_session, open_session
+from ipclab.spawn.processes import children
 from ipclab.store.files import write_whole
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
@@ -119,11 +120,10 @@ class Kernel(AbstractContextManager["Kernel"]):
 
         A kernel that has just begun is not known yet, and would make its folder anew.
         """
-        for task in Path("/proc/self/task").iterdir():
-            for child in map(int, (task / "children").read_text().split()):
-                with suppress(OSError):
-                    os.kill(child, signal.SIGKILL)
-                    os.waitpid(child, 0)
+        for child in children():
+            with suppress(OSError):
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
         if self.session is not None:
             close_session(checkout().ledger, self.session)
 

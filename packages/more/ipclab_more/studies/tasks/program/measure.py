@@ -70,9 +70,13 @@ def _family() -> Iterator[Path]:
     left = [os.getpid()]
     while left:
         process = Path(f"/proc/{left.pop()}")
+        threads: list[Path] = []
         with suppress(OSError):
-            for task in (process / "task").iterdir():
-                left += map(int, (task / "children").read_text().split())
+            threads = [*(process / "task").iterdir()]
+        for thread in threads:
+            with suppress(OSError):  # of one that has ended
+                left += map(int, (thread / "children").read_text().split())
+        if threads:
             yield process
 
 
