@@ -26,7 +26,10 @@ ALL_BYTES = 48 << 20  # of those messages together
 
 
 def peer_faults(command: Sequence[str]) -> Iterator[str]:
-    """Yield what the peer `command`, two of it, does wrong, up to the first check that fails."""
+    """Yield what a peer does wrong, up to the first check that fails.
+
+    Each check starts `command` twice, one for each end.
+    """
     for check in (_lengths, _order, _deadline, _unread, _many, _dead):
         with private(checkout().ledger) as folder, ExitStack() as held:
             place = Place("peer-0", str(folder), LARGEST)

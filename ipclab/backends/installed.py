@@ -12,7 +12,10 @@ GROUP = "ipclab.backends"
 
 @cache
 def backends() -> dict[str, Backend]:
-    """Return every registered backend by sorted name; `UsageError` for one not loadable."""
+    """Return every registered backend by name, sorted.
+
+    Raises `UsageError` when an entry point cannot be loaded or gives no `Backend`.
+    """
     return installed(GROUP, "backend", Backend)
 
 

@@ -143,5 +143,8 @@ class PeerChannel(Channel):
 
 
 def peer(name: str, *command: str) -> Backend:
-    """Return a backend, for an entry point, whose channel two processes of `command` hold."""
+    """Return a backend whose channel is held by two processes of `command`.
+
+    It is for an entry point of one's own.
+    """
     return Backend(name, channel=variant(PeerChannel, command=command))

@@ -156,7 +156,10 @@ class NotesEnd(UnixEnd):
 
 
 class _SocketChannel(StreamChannel):
-    """A channel over a stream socket; one that blocks leaves its deadline to the same call."""
+    """A channel over a connected stream socket.
+
+    One that blocks leaves its deadline to the kernel, in the same call.
+    """
 
     def adopt_socket(self, sock: TimedSocket) -> None:
         self.sock = self.held.enter_context(sock)

@@ -106,7 +106,7 @@ class _ZmqChannel(_ZmqEnd, Channel):
     kinds = zmq.REP, zmq.REQ
 
     def accept(self, peer: Peer, timeout_ns: int) -> None:
-        """Begin to connect; the serving end's door lets in the one that knows the secret alone."""
+        """Begin to connect; the serving end's door lets nobody in but who knows the secret."""
         self.peer = peer
         if not self.create:
             self.reach()

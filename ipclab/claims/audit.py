@@ -20,6 +20,7 @@ from ipclab.claims.requirement import Requirement
 from ipclab.claims.verdicts import DECIDED, Verdicts, judge_all
 from ipclab.errors import LabError, UsageError
 from ipclab.frames.address import MissingError
+from ipclab.frames.ratios import Row
 from ipclab.stats.quantity import Quantity
 from ipclab.tables.table import Table
 from ipclab.tables.tabulation import tabulated
@@ -51,12 +52,12 @@ def audited(lab: "Lab", study: str = "") -> pd.DataFrame:
     """Return one row for each claim of a text (of all, or your `own`) with three verdicts.
 
     Columns: id, title, study, text (its number), section, language, quote, meaning, rule, bounds,
-    unit; for each method, `table` (on the text's own table), `here` (on this run, as published) and `fair`: the
-    verdict (holds, fails, undecided, not testable here), what decides it as `here_value`,
-    `here_low`, `here_high`, or `here_reason`, and all of that in words (`here_told`); whether the
-    fair method is another (`fairly`), what it `adds`, what the text itself `concedes`, the `arm` of
-    the published method and the `points` that it compares, whether it is `unmeasured` in this run,
-    whether a method has `decided` it, and the rule's bounds `low` and `high`.
+    unit; for each method, `table` (on the text's own table), `here` (on this run, as published) and
+    `fair`: the verdict (holds, fails, undecided, not testable here), what decides it as
+    `here_value`, `here_low`, `here_high`, or `here_reason`, and all of that in words (`here_told`);
+    whether the fair method is another (`fairly`), what it `adds`, what the text itself `concedes`,
+    the `arm` of the published method and the `points` that it compares, whether it is `unmeasured`
+    in this run, whether a method has `decided` it, and the rule's bounds `low` and `high`.
 
     >>> audited(lab, "payload").query("here == 'fails'")
     """
@@ -126,8 +127,8 @@ def _row(lab: "Lab", study: str, claim: Claim, verdicts: Verdicts) -> dict[str, 
 
 def _points(study: str, sources: Iterable[str]) -> tuple[str, ...]:
     """Return the points of a study among rows of a run."""
-    rows = [source.split("/") for source in sources]
-    return tuple(dict.fromkeys(row[1] for row in rows if row[0] == study))
+    rows = [Row(*source.split("/")) for source in sources]
+    return tuple(dict.fromkeys(row.point for row in rows if row.study == study))
 
 
 def claims_table(

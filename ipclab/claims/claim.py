@@ -84,8 +84,8 @@ class Derivation:
 class Correction:
     """What can stand in place of the words of some claims, or of `quote` (in section `source`).
 
-    `table` is a msgid whose numbers (`table_values`) follow from the text's own table, `here` one whose
-    numbers are this run's; either may be empty.
+    `table` is a msgid whose numbers (`table_values`) follow from the text's own table, `here` one
+    whose numbers are this run's; either may be empty.
     """
 
     claims: Sequence[str] = ()

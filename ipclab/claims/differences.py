@@ -114,8 +114,7 @@ def _differing(lab: Data, every: Iterable[Faithfulness], most: int = 0) -> str:
 
 def _briefly(lab: Data, one: Faithfulness) -> str:
     """Return how a parameter differs from the text in a few words, such as `578 of 50,000`."""
-    others = isinstance(one.text, list) and not set(one.here) <= set(one.text)
-    if isinstance(one.text, list) and not others:
+    if isinstance(one.text, list) and set(one.here) <= set(one.text):
         return lab.say(OF_VALUES, here=str(len(one.here)), text=str(len(one.text)))
     here = _told(lab, one, one.here) or _word(lab, NOT_RUN)
     fewer = isinstance(one.text, int | float) and one.here and max(one.times) <= 1

@@ -3,6 +3,8 @@
 What a text did stands as data in `text.toml` beside its study; what was done here is taken from the
 run: levels, counters and samples of its points, file sets, facts of its machine.
 
+An experiment is one of all its `arms` together, or, where it is `one_of` them, of the first that a run has.
+
 A row of `text.toml` has `what` (its name), `text` (a number, a word, or a list of levels; without it the text does
 not say) and one of
 
@@ -16,7 +18,7 @@ not say) and one of
 `effect` names what was measured both ways: see `[effects]` there.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -40,7 +42,6 @@ FILE = "text.toml"
 SAME, TIMES, LACKING, OTHER, UNSTATED = "same", "times", "lacking", "other", "unstated"
 ALMOST = 1e-9  # by which two numbers may differ that are the same
 OF_MACHINE = N_("Machine")
-EVERY_ARM = 3  # an experiment of so many arms is one of all of them; fewer stand for one another
 LINUX = "Linux"  # what every run was measured on, whatever its system is called
 MACHINE = {
     "os_name": N_("Operating system"),
@@ -83,8 +84,8 @@ class Faithfulness:
 def faithfulness(lab: Data, study: str, points: Collection[str] = ()) -> list[Faithfulness]:
     """Return the parameters of what the text of `study` did; none for a study without a text.
 
-    Of arms that stand for one another it is the first that the run has, or those of given `points`,
-    whose numbers and single levels are then looked at.
+    Of an experiment that is `one_of` its arms these are those of given `points`, whose numbers and
+    single levels are then looked at.
     """
     if not _table(study):
         return []
@@ -94,11 +95,7 @@ def faithfulness(lab: Data, study: str, points: Collection[str] = ()) -> list[Fa
 def has_another(study: str, arm: str) -> bool:
     """Tell whether another arm can stand for an arm of the text of `study`."""
     experiments = _table(study).get("experiment", [])
-    return any(arm in each["arms"] and _stand_for_one(each["arms"]) for each in experiments)
-
-
-def _stand_for_one(arms: Sequence[str]) -> bool:
-    return 1 < len(arms) < EVERY_ARM
+    return any(arm in each["arms"] and each.get("one_of") for each in experiments)
 
 
 def _table(study: str) -> dict[str, Any]:
@@ -119,7 +116,7 @@ def _of_run(
     for experiment in told.get("experiment", []):
         name, where = experiment["name"], experiment.get("where", {})
         arms = [arm for arm in experiment["arms"] if arm in there]
-        if _stand_for_one(experiment["arms"]) and not points:
+        if experiment.get("one_of") and not points:
             arms = arms[:1]
         for row in experiment["row"]:
             if "fact" in row:

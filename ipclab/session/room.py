@@ -15,7 +15,7 @@ LARGE = 10_000_000_000  # bytes on disk that nobody is surprised with
 
 
 def minutes_of(profile: Profile) -> str:
-    """Return in how many minutes measuring under `profile` ends, in words: sooner once all is decided."""
+    """Return in how many minutes at most measuring under `profile` ends, in words."""
     return f"{(profile.seconds + profile.more_seconds) / 60:.0f} minutes"
 
 

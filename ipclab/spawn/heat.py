@@ -78,7 +78,7 @@ class Schedule:
     ) -> Iterator[tuple[str, bool]]:
         """Yield whose turn it is and whether it is recorded: first the turns that warm up.
 
-        In a cycle each of the contestants has a turn that are `parked` when it begins.
+        In a cycle each contestant that is `parked` when it begins has a turn.
 
         What a clock decides is `agreed` on, where several processes follow one schedule.
         """

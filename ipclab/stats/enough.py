@@ -18,7 +18,10 @@ def narrower(low: float, high: float, ratio: float, bound: float) -> float:
 
 
 def factor(low: float, high: float, ratio: float, bound: float) -> float:
-    """Return by how many times launches must grow for that: a width shrinks with their root."""
+    """Return by how many times launches must grow to make an interval so much narrower.
+
+    Its width shrinks with their square root.
+    """
     return narrower(low, high, ratio, bound) ** 2
 
 

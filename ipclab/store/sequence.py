@@ -133,7 +133,7 @@ class Sequence:
                 )
             elif told and (name := _refuted(launch.times(op), told)):
                 yield f"keeps samples of {op} that have another {name}"
-            if self._repeated(study, op, samples, told.get("sd") if told else None):
+            if self._repeated(study, op, samples, told["sd"] if told else None):
                 yield f"has the times of {op} of another launch"
 
     def _repeated(self, study: str, op: str, samples: Samples, sd: float | None) -> bool:

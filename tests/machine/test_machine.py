@@ -359,8 +359,8 @@ def test_disk_is_found_through_layers(tmp_path: Path) -> None:
 
 
 def test_a_tool_is_asked_in_plain_words_and_what_it_prints_is_told_whole(tmp_path: Path) -> None:
-    said = System().run("sh", "-c", 'echo "$LC_ALL $PWD"; echo >&2 aside', cwd=tmp_path)
-    assert said == f"C {tmp_path}\n"
+    said = System().run("sh", "-c", 'echo "$LC_ALL"; pwd -P; echo >&2 aside', cwd=tmp_path)
+    assert said == f"C\n{tmp_path.resolve()}\n"
     for tool in (("sh", "-c", "exit 3"), ("ipclab-has-no-such-tool",)):
         with pytest.raises(AbsentError):
             System().run(*tool)

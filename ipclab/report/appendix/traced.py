@@ -8,6 +8,7 @@ import pandas as pd
 from ipclab.claims import computed
 from ipclab.claims.audit import NOTES, audited, with_sections
 from ipclab.claims.claim import NOT_TESTABLE
+from ipclab.frames.ratios import Row
 from ipclab.lab.data import Data
 from ipclab.lab.lab import Lab
 from ipclab.stats.quantity import Quantity
@@ -62,5 +63,5 @@ def traced(lab: Data, study: str, values: Mapping[str, Quantity]) -> pd.DataFram
 
 def _files(sources: Iterable[str]) -> Iterator[str]:
     for source in sources:
-        study, point, *_ = source.split("/")
-        yield f"points/{study}/{point}.parquet"
+        row = Row(*source.split("/"))
+        yield f"points/{row.study}/{row.point}.parquet"

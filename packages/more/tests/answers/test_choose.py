@@ -17,7 +17,8 @@ from ipclab.errors import UsageError
 from ipclab.frames import derived
 from ipclab.lab.lab import Lab
 from ipclab.paths import checkout
-from ipclab.stats.compare import FASTER, NOT_TESTED, SAME, SLOWER
+from ipclab.stats.compare import EQUIVALENCE, FASTER, NOT_TESTED, SAME, SLOWER
+from ipclab.stats.enough import launches_more
 from ipclab.store.run import RunFolder
 from ipclab.studies.profile import profile
 from ipclab_more.choose.answer import ANSWERED, NOTHING, UNDECIDED
@@ -94,6 +95,8 @@ def test_what_cannot_be_told_apart_is_undecided_with_launches_that_would_decide(
     found = asked(close, {"size": 64}, scatter=0.15)
     assert (found.state, set(found.best)) == (UNDECIDED, {"one", "other"})
     assert 0 < found.launches < math.inf
+    compared = [each for each in found.rows.compared if each is not None]
+    assert found.launches == sum(launches_more(each, EQUIVALENCE) for each in compared)
     assert asked(close, {"size": 64}, scatter=0.01).best == ["one"]
 
 

@@ -2,7 +2,6 @@
 is the fastest, by how much, and how many more launches would decide.
 """
 
-import math
 from functools import cache
 from typing import Any
 
@@ -23,7 +22,6 @@ from ipclab_more.choose import asked
 from ipclab_more.choose.answer import _judge, _launches_more, _place
 from ipclab_more.choose.candidates import BEST, WORSE, Candidate
 from ipclab_more.choose.need import need_of
-from ipclab_more.choose.shown import verdict
 from tests.support.few import some
 from tests.support.told import reference
 
@@ -146,21 +144,3 @@ def test_the_fastest_stands_first_though_a_rival_took_less_time_in_their_heats()
     _judge([rival, fastest], 0.05)
     assert rival.ratio.value < fastest.ratio.value == 1
     assert sorted([rival, fastest], key=_place) == [fastest, rival]
-
-
-def test_what_would_decide_is_told_in_launches_or_sessions() -> None:
-    needs = [
-        need_of({"way": way, "size": size, "placement": placement})
-        for way, placement in (("state", "free"), ("one-way", "cross"), ("one-way", "same"))
-        for size in (1_000, 10_000, 65_536)
-    ]
-    answers = (asked.tell(checkout(), reference(), need) for need in needs)
-    answer = next(each for each in answers if each.launches or each.sessions)  # one is left open
-    compared = [each for each in answer.rows.compared if each is not None]
-    bound = lab().run.questions.same
-    more = max(launches_more(known, bound) for known in compared)
-    several = reference().last_session > 1
-    assert (answer.launches, answer.sessions) == ((0, more) if several else (more, 0)) and more > 0
-    if several:
-        told = f"About {more:.0f} whole sessions more" in verdict(lab(), answer)
-        assert told == math.isfinite(more)
